@@ -18,7 +18,7 @@ use baton_core::people::actor::Actor;
 use baton_core::task::TaskSpec;
 use baton_core::task::state::QueueName;
 use baton_engine::base::ids::Ids;
-use baton_engine::git::{CheckoutSpec, Git, Place as Stand, Repository, Setup, Worktrees};
+use baton_engine::git::{CheckoutBase as Stand, CheckoutSpec, Git, Repository, Setup, Worktrees};
 use baton_engine::services::engine::Engine;
 use baton_engine::settings::Settings;
 use baton_engine::settings::location::{LocationOptions, StateLocation};

@@ -22,7 +22,7 @@ mod taskfile;
 pub mod template;
 pub mod yaml;
 
-pub use context::{RunError, RunErrorKind, TaskEnvironment};
+pub use context::{TaskEnvironment, TaskRunError, TaskRunErrorKind};
 pub use go::{Map, Value};
 pub use listing::ListedTask;
 pub use load::{LoadError, ProjectTree, read_regular_file};

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::ast::{TaskfileWarning, Var, Vars};
 use crate::context::{
-    ProjectPaths, RunError, RunErrorKind, RunOptions, TaskCall, TaskEnvironment, TaskfileContext,
+    ProjectPaths, RunOptions, TaskCall, TaskEnvironment, TaskRunError, TaskRunErrorKind, TaskfileContext,
 };
 use crate::go::path::join;
 use crate::listing::{self, ListOrder, ListedTask};
@@ -75,7 +75,7 @@ pub struct InvocationResult {
     pub stderr: String,
     /// Zero, the exit code of the failed command, or go-task's code for the error.
     pub exit_code: i32,
-    pub error: Option<RunError>,
+    pub error: Option<TaskRunError>,
 }
 
 impl InvocationResult {
@@ -137,16 +137,16 @@ impl Taskfile {
     }
 
     /// Checks that a name, alias or wildcard match denotes a task that is not internal.
-    pub fn find(&self, name: &str) -> Result<(), RunError> {
+    pub fn find(&self, name: &str) -> Result<(), TaskRunError> {
         let options = RunOptions::default();
         let console = Capture::separate();
         let context = self.context(&options, &console, CancelScope::default())?;
         let task = context.find(&mut TaskCall::new(name))?;
-        if task.internal { Err(RunErrorKind::Internal { task: name.to_owned() }.into()) } else { Ok(()) }
+        if task.internal { Err(TaskRunErrorKind::Internal { task: name.to_owned() }.into()) } else { Ok(()) }
     }
 
     /// Whether the name, alias or wildcard match denotes a task that is listed: not internal, with a description.
-    pub fn is_listed(&self, name: &str) -> Result<bool, RunError> {
+    pub fn is_listed(&self, name: &str) -> Result<bool, TaskRunError> {
         let options = RunOptions::default();
         let console = Capture::separate();
         let context = self.context(&options, &console, CancelScope::default())?;
@@ -155,7 +155,7 @@ impl Taskfile {
     }
 
     /// The tasks that are not internal, in file order: those with a description, or `all`. Runs no command.
-    pub fn list(&self, all: bool) -> Result<Vec<ListedTask>, RunError> {
+    pub fn list(&self, all: bool) -> Result<Vec<ListedTask>, TaskRunError> {
         let options = RunOptions::default();
         let console = Capture::separate();
         let context = self.context(&options, &console, CancelScope::default())?;
@@ -191,19 +191,25 @@ impl Taskfile {
             let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(threads, run);
             match thread {
                 Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-                Err(source) => Err(RunErrorKind::Thread { task: call.name.clone(), source }.into()),
+                Err(source) => Err(TaskRunErrorKind::Thread { task: call.name.clone(), source }.into()),
             }
         });
         let error = result.err().map(|error| match scope.cancel_reason() {
-            Some(CancelReason::Cancelled) => RunErrorKind::Cancelled { task: call.name.clone() }.into(),
-            Some(CancelReason::DeadlinePassed) => {
-                RunErrorKind::TimeLimit { task: call.name.clone(), limit: call.timeout.unwrap_or_default() }
-                    .into()
+            Some(CancelReason::Cancelled) => TaskRunErrorKind::Cancelled { task: call.name.clone() }.into(),
+            Some(CancelReason::DeadlinePassed) => TaskRunErrorKind::TimeLimit {
+                task: call.name.clone(),
+                limit: call.timeout.unwrap_or_default(),
             }
+            .into(),
             None => error,
         });
         let (stdout, stderr) = capture.map(|c| c.take()).unwrap_or_default();
-        InvocationResult { stdout, stderr, exit_code: error.as_ref().map_or(0, RunError::exit_code), error }
+        InvocationResult {
+            stdout,
+            stderr,
+            exit_code: error.as_ref().map_or(0, TaskRunError::exit_code),
+            error,
+        }
     }
 
     fn run_on(
@@ -212,7 +218,7 @@ impl Taskfile {
         inherit: bool,
         console: &dyn Console,
         scope: &CancelScope,
-    ) -> Result<(), RunError> {
+    ) -> Result<(), TaskRunError> {
         let globals: Vars =
             call.vars.iter().map(|(name, value)| (name.clone(), Var::from_value(value.as_str()))).collect();
         let options = RunOptions {
@@ -235,7 +241,7 @@ impl Taskfile {
         options: &'e RunOptions,
         console: &'e dyn Console,
         scope: CancelScope,
-    ) -> Result<TaskfileContext<'e>, RunError> {
+    ) -> Result<TaskfileContext<'e>, TaskRunError> {
         TaskfileContext::new(
             &self.loaded.taskfile,
             &self.place,

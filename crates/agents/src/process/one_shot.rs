@@ -18,7 +18,7 @@ use crate::output::live::LiveOutput;
 use crate::process::environment::{ATTEMPT_ID, AgentEnvironment};
 use crate::process::exit::ProcessExit;
 use crate::process::memory_limit::{MemoryExcess, wait_for_excess_of};
-use crate::process::pipe::{DRAIN_PATIENCE, OutputPipe};
+use crate::process::pipe::{DRAIN_PATIENCE, PipeReader};
 use crate::process::spawn::{Process, ProcessPipes, ProcessSpec, feed};
 use crate::process::waiting::cancelled;
 
@@ -125,8 +125,8 @@ pub async fn run_watched(
 
 /// Both streams of a command, and the output kept.
 struct OneShotOutput {
-    stdout: OutputPipe<ChildStdout>,
-    stderr: OutputPipe<ChildStderr>,
+    stdout: PipeReader<ChildStdout>,
+    stderr: PipeReader<ChildStderr>,
     from_stdout: LineSplitter,
     from_stderr: LineSplitter,
     kept: KeptOutput,
@@ -141,8 +141,8 @@ struct KeptOutput {
 impl OneShotOutput {
     fn new(stdout: ChildStdout, stderr: ChildStderr, bytes_max: usize, live: Option<&LiveOutput>) -> Self {
         Self {
-            stdout: OutputPipe::new(stdout),
-            stderr: OutputPipe::new(stderr),
+            stdout: PipeReader::new(stdout),
+            stderr: PipeReader::new(stderr),
             from_stdout: LineSplitter::default(),
             from_stderr: LineSplitter::default(),
             kept: KeptOutput { text: TextExcerpt::new(bytes_max), live: live.cloned() },

@@ -10,12 +10,12 @@ const CHUNK_BYTES: usize = 64 * 1024;
 /// not the agent's.
 pub(crate) const DRAIN_PATIENCE: Duration = Duration::from_secs(1);
 
-pub(crate) struct OutputPipe<R> {
+pub(crate) struct PipeReader<R> {
     source: Option<R>,
     chunk: Vec<u8>,
 }
 
-impl<R: AsyncRead + Unpin> OutputPipe<R> {
+impl<R: AsyncRead + Unpin> PipeReader<R> {
     pub(crate) fn new(source: R) -> Self {
         Self { source: Some(source), chunk: vec![0; CHUNK_BYTES] }
     }

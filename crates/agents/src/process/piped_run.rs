@@ -16,7 +16,7 @@ use crate::output::lines::LineSplitter;
 use crate::process::environment::{AgentEnvironment, RUN_ID};
 use crate::process::exit::ProcessExit;
 use crate::process::memory_limit::{MemoryExcess, wait_for_excess_of};
-use crate::process::pipe::{DRAIN_PATIENCE, OutputPipe};
+use crate::process::pipe::{DRAIN_PATIENCE, PipeReader};
 use crate::process::spawn::{Process, ProcessPipes, ProcessSpec, feed};
 
 /// Between TERM and KILL.
@@ -83,8 +83,8 @@ impl PipedRun {
             }
         };
         let mut streams = RunStreams {
-            stdout: OutputPipe::new(stdout),
-            stderr: OutputPipe::new(stderr),
+            stdout: PipeReader::new(stdout),
+            stderr: PipeReader::new(stderr),
             lines: LineSplitter::default(),
             errors: TextExcerpt::new(ERRORS_BYTES_MAX),
             each_line,
@@ -115,8 +115,8 @@ impl PipedRun {
 }
 
 struct RunStreams<F> {
-    stdout: OutputPipe<ChildStdout>,
-    stderr: OutputPipe<ChildStderr>,
+    stdout: PipeReader<ChildStdout>,
+    stderr: PipeReader<ChildStderr>,
     lines: LineSplitter,
     errors: TextExcerpt,
     each_line: F,

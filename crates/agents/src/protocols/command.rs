@@ -13,7 +13,7 @@ use tracing::debug;
 
 use crate::driver::run_result::{EndReason, ProcessExit, RunResult};
 use crate::driver::{AgentEvent, Driver, Launch, Pauses, RunClock, RunFuture, RunLimits};
-use crate::process::pipe::{DRAIN_PATIENCE, OutputPipe};
+use crate::process::pipe::{DRAIN_PATIENCE, PipeReader};
 use crate::process::spawn::{Process, ProcessPipes, feed};
 use crate::process::tree::LeftoverProcesses;
 use crate::process::waiting::cancelled;
@@ -64,8 +64,8 @@ async fn run(
     let mut run = CommandRun {
         process,
         output,
-        stdout: OutputPipe::new(stdout),
-        stderr: OutputPipe::new(stderr),
+        stdout: PipeReader::new(stdout),
+        stderr: PipeReader::new(stderr),
         limits: launch.limits,
         pauses,
     };
@@ -78,8 +78,8 @@ async fn run(
 struct CommandRun {
     process: Process,
     output: OutputReader,
-    stdout: OutputPipe<ChildStdout>,
-    stderr: OutputPipe<ChildStderr>,
+    stdout: PipeReader<ChildStdout>,
+    stderr: PipeReader<ChildStderr>,
     limits: RunLimits,
     pauses: Pauses,
 }

@@ -18,7 +18,7 @@ use crate::driver::run_result::{EndReason, ProcessExit, RunResult};
 use crate::driver::setup::AgentSetup;
 use crate::driver::{AgentEvent, Launch, RunLimits};
 use crate::output::lines::{LineSplitter, OutputLine};
-use crate::process::pipe::{DRAIN_PATIENCE, OutputPipe};
+use crate::process::pipe::{DRAIN_PATIENCE, PipeReader};
 use crate::process::spawn::{Process, ProcessPipes};
 use crate::process::tree::LeftoverProcesses;
 use crate::process::waiting::{after, cancelled};
@@ -57,9 +57,9 @@ pub(crate) async fn run(
         protocol,
         stdin: Some(stdin),
         outgoing: Vec::new(),
-        stdout: OutputPipe::new(stdout),
+        stdout: PipeReader::new(stdout),
         lines: LineSplitter::with_max_line(MESSAGE_BYTES_MAX),
-        stderr: OutputPipe::new(stderr),
+        stderr: PipeReader::new(stderr),
         limits: launch.limits,
         ends_on_close,
         has_exited: false,
@@ -79,9 +79,9 @@ struct Dialogue {
     stdin: Option<ChildStdin>,
     /// Bytes still to be written.
     outgoing: Vec<u8>,
-    stdout: OutputPipe<ChildStdout>,
+    stdout: PipeReader<ChildStdout>,
     lines: LineSplitter,
-    stderr: OutputPipe<ChildStderr>,
+    stderr: PipeReader<ChildStderr>,
     limits: RunLimits,
     ends_on_close: bool,
     has_exited: bool,

@@ -7,33 +7,14 @@ use crate::source::{crates, product_files};
 /// Names that mean the same thing wherever they are.
 const SHARED: &[(&str, &str)] = &[("Result", "an alias of std's Result with the module's own error")];
 
-/// Names that are used more than once today, and how often. This table only shrinks: lower a count, or remove its entry,
-/// as soon as the test says so.
-#[rustfmt::skip]
-const USED_MORE_THAN_ONCE: &[(&str, usize)] = &[
-    ("Inner", 4), ("OutputPipe", 2), ("Place", 2), ("RunError", 2), ("Standing", 2),
-];
-
 #[test]
 fn every_type_has_a_name_of_its_own() {
-    let mut faults = Vec::new();
-    let found = definitions();
-    for (name, places) in found.iter().filter(|(name, _)| SHARED.iter().all(|(shared, _)| shared != name)) {
-        let listed =
-            USED_MORE_THAN_ONCE.iter().find(|(listed, _)| listed == name).map_or(1, |(_, count)| *count);
-        if places.len() > listed {
-            faults.push(format!("{name} is defined {} times: {}", places.len(), places.join(", ")));
-        }
-    }
-    for (name, count) in USED_MORE_THAN_ONCE {
-        let actual = found.get(*name).map_or(0, Vec::len);
-        if actual < *count {
-            faults.push(match actual {
-                0 | 1 => format!("{name} is unique now: remove it from USED_MORE_THAN_ONCE"),
-                _ => format!("{name} is defined {actual} times now: lower its count from {count}"),
-            });
-        }
-    }
+    let faults: Vec<String> = definitions()
+        .iter()
+        .filter(|(name, _)| SHARED.iter().all(|(shared, _)| shared != name))
+        .filter(|(_, places)| places.len() > 1)
+        .map(|(name, places)| format!("{name} is defined {} times: {}", places.len(), places.join(", ")))
+        .collect();
     assert!(faults.is_empty(), "\n{}\n", faults.join("\n"));
 }
 

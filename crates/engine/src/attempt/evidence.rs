@@ -15,7 +15,7 @@ use crate::attempt::context::AttemptContext;
 use crate::attempt::error::AttemptError;
 use crate::attempt::turns::{TurnAllowance, TurnCount};
 use crate::base::error::EngineError;
-use crate::git::{Checkout, Place, Worktrees};
+use crate::git::{Checkout, CheckoutBase, Worktrees};
 use crate::projects::landing_rules::LandingRules;
 use crate::settings::Settings;
 use crate::user_tasks::checks::{CheckGround, Checks};
@@ -86,7 +86,7 @@ pub async fn measure(
     let measured = &settled.measured;
     // Before anything is written about it: what can be accepted must be there to be merged.
     context.projects.hand_in(worktrees, checkout, &measured.head).await?;
-    let head = matches!(checkout.place, Place::Task { .. }).then(|| measured.head.clone());
+    let head = matches!(checkout.place, CheckoutBase::Task { .. }).then(|| measured.head.clone());
     let rules = context.projects.rules_for_attempt(&context.settings, worktrees, task).await?;
     let mut findings = settled.findings.clone();
     findings.extend(worktrees.protected_files(checkout, &measured.head, &rules.settings.protect).await?);

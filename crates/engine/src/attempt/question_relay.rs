@@ -22,9 +22,9 @@ use crate::base::redaction;
 /// Longer than any driver waits: it is the driver who decides when its agent has waited long enough.
 const PATIENCE: Duration = Duration::from_hours(24);
 
-pub(crate) struct QuestionRelay(Arc<Inner>);
+pub(crate) struct QuestionRelay(Arc<RelayState>);
 
-struct Inner {
+struct RelayState {
     gateway: AgentGateway,
     mailbox: Mailbox,
     secret: AttemptSecret,
@@ -35,7 +35,7 @@ struct Inner {
 
 impl QuestionRelay {
     pub(crate) fn new(gateway: AgentGateway, mailbox: Mailbox, secret: AttemptSecret) -> Self {
-        Self(Arc::new(Inner { gateway, mailbox, secret, turn: Mutex::default() }))
+        Self(Arc::new(RelayState { gateway, mailbox, secret, turn: Mutex::default() }))
     }
 }
 
@@ -49,7 +49,7 @@ impl Asker for QuestionRelay {
     }
 }
 
-impl Inner {
+impl RelayState {
     async fn ask(&self, draft: QuestionDraft) -> Result<AskReply, EngineError> {
         let mut used = self.turn.lock().await;
         let asked = if used.contains(&draft.text) {

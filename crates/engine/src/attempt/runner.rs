@@ -31,7 +31,7 @@ use crate::attempt::executor::{Executed, Executor, Spent, measure};
 use crate::attempt::project_hold::{is_of_project, is_of_remote, is_of_repository};
 use crate::attempt::prompt::messages_section;
 use crate::base::error::EngineError;
-use crate::cluster::running::Place as Seat;
+use crate::cluster::running::RunningAttempt;
 use crate::git::{Checkout, CheckoutSpec, Worktrees};
 use crate::settings::hooks::HookName;
 use crate::user_tasks::{TASKFILE, UserTaskError};
@@ -51,7 +51,7 @@ impl Runner {
     }
 
     /// Runs the attempt to its end and settles it. Only the store can make this fail.
-    pub async fn run(&self, claimed: ClaimedTask, seat: Seat) -> Result<(), EngineError> {
+    pub async fn run(&self, claimed: ClaimedTask, running: RunningAttempt) -> Result<(), EngineError> {
         let task = claimed.task.value;
         let attempt = claimed.lease.attempt;
         self.context.limits.intakes.begin(task.id());
@@ -68,7 +68,7 @@ impl Runner {
             }
         };
         // On the heap: it holds the state of every step.
-        let executed = match Box::pin(runner.attempt(&task, attempt, seat.stop_signal())).await {
+        let executed = match Box::pin(runner.attempt(&task, attempt, running.stop_signal())).await {
             Ok(executed) => executed,
             Err(error) if is_of_project(&error) => self.hold_project(&task, attempt, &error).await?,
             // What the agent left is kept, and taken over once git can.

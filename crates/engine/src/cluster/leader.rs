@@ -25,9 +25,9 @@ const FORGET_EVERY: Duration = Duration::from_mins(10);
 
 /// Whether this process leads. Cheap to clone; clones share what they know.
 #[derive(Clone)]
-pub struct Leadership(Arc<Inner>);
+pub struct Leadership(Arc<LeadershipState>);
 
-struct Inner {
+struct LeadershipState {
     /// Alone on its store, a process always leads.
     is_alone: bool,
     held_until: Mutex<Option<Instant>>,
@@ -37,7 +37,11 @@ struct Inner {
 impl Leadership {
     pub fn new(node: &Node) -> Self {
         let is_alone = !node.is_shared;
-        Self(Arc::new(Inner { is_alone, held_until: Mutex::default(), changed: watch::Sender::new(0) }))
+        Self(Arc::new(LeadershipState {
+            is_alone,
+            held_until: Mutex::default(),
+            changed: watch::Sender::new(0),
+        }))
     }
 
     pub fn is_held(&self) -> bool {

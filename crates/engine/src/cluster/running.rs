@@ -10,10 +10,10 @@ use tokio::sync::watch;
 
 /// Shared by the dispatcher, which fills it, the rescuer, which renews what is in it, and the outbox, which stops it.
 #[derive(Clone, Default)]
-pub struct Running(Arc<Inner>);
+pub struct Running(Arc<RunningState>);
 
 #[derive(Default)]
-struct Inner {
+struct RunningState {
     attempts: Mutex<BTreeMap<AttemptId, Seat>>,
     entered: AtomicU64,
     /// Counts up whenever an attempt ends.
@@ -64,18 +64,18 @@ pub(crate) struct Pausable {
 }
 
 /// Held while the attempt runs. Dropping it, however that comes about, frees the place.
-pub struct Place {
+pub struct RunningAttempt {
     attempt: AttemptId,
     running: Running,
     stop: watch::Receiver<bool>,
 }
 
 impl Running {
-    pub fn enter(&self, attempt: AttemptId) -> Place {
+    pub fn enter(&self, attempt: AttemptId) -> RunningAttempt {
         let (sender, stop) = watch::channel(false);
         let number = self.0.entered.fetch_add(1, Ordering::Relaxed);
         self.attempts().insert(attempt, Seat::new(sender, number));
-        Place { attempt, running: self.clone(), stop }
+        RunningAttempt { attempt, running: self.clone(), stop }
     }
 
     pub fn ids(&self) -> Vec<AttemptId> {
@@ -213,7 +213,7 @@ impl Running {
     }
 }
 
-impl Place {
+impl RunningAttempt {
     pub const fn attempt(&self) -> AttemptId {
         self.attempt
     }
@@ -224,7 +224,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for RunningAttempt {
     fn drop(&mut self) {
         self.running.attempts().remove(&self.attempt);
         self.running.0.ended.send_modify(|count| *count += 1);

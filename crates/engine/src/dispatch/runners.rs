@@ -33,7 +33,7 @@ impl Runners {
     /// Runs a claimed task to its end. If the runner itself fails, its task says so and is taken back with its lease.
     pub fn start(&self, context: &AttemptContext, items: &Items, claimed: ClaimedTask) {
         let attempt = claimed.lease.attempt;
-        let seat = context.running.enter(attempt);
+        let running = context.running.enter(attempt);
         let items = items.clone();
         let runner = Runner::new(context.clone());
         let span = attempt_span(&claimed);
@@ -42,7 +42,7 @@ impl Runners {
         while started.tasks.try_join_next().is_some() {}
         let run = async move {
             let item = Item::new(ItemKind::Attempt, &attempt).for_task(claimed.lease.task);
-            if let Err(error) = Items::isolate(&item, runner.run(claimed, seat)).await {
+            if let Err(error) = Items::isolate(&item, runner.run(claimed, running)).await {
                 if let Err(unwritten) = items.failed(&item, &error).await {
                     tracing::error!(%attempt, %error, %unwritten, "the failure of a runner could not be recorded");
                 }

@@ -25,7 +25,7 @@ mod repository;
 mod settle;
 mod vault;
 
-pub use clone::checkout::{Checkout, CheckoutSpec, Place};
+pub use clone::checkout::{Checkout, CheckoutBase, CheckoutSpec};
 pub use clone::config::{CommitIdentity, FALLBACK_EMAIL, FALLBACK_NAME};
 pub use clone::scratch::ScratchClone;
 pub use clone::setup::Setup;
@@ -51,5 +51,5 @@ pub(crate) use vault::folder::folder_bytes;
 pub use vault::ignored::{IGNORED_BYTES_MAX, IGNORED_FILES_MAX, LeftOut};
 pub use vault::remove::Retired;
 pub use vault::restore::Restored;
-pub use vault::retention::{KeptWorktree, Pruned, Standing, VaultEntry};
+pub use vault::retention::{KeptWorktree, ListedWorktree, Pruned, VaultEntry};
 pub use vault::snapshot::{Fault, Vaulted};

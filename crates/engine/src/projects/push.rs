@@ -14,7 +14,7 @@ use baton_core::task::state::TaskState;
 use serde::{Deserialize, Serialize};
 
 use crate::base::error::{EngineError, FolderError};
-use crate::git::{Checkout, GitError, Place, Pushed, Worktrees};
+use crate::git::{Checkout, CheckoutBase, GitError, Pushed, Worktrees};
 use crate::projects::Projects;
 
 /// Attempts to push a branch that others keep changing.
@@ -83,7 +83,8 @@ impl Projects {
         checkout: &Checkout,
         head: &CommitId,
     ) -> Result<Option<CommitId>, EngineError> {
-        let (true, Place::Task { branch, .. }) = (worktrees.repository().is_clone(), &checkout.place) else {
+        let (true, CheckoutBase::Task { branch, .. }) = (worktrees.repository().is_clone(), &checkout.place)
+        else {
             return Ok(None);
         };
         let attempt = checkout.attempt;

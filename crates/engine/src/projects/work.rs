@@ -7,7 +7,7 @@ use baton_core::base::id::{AttemptId, TaskId};
 use baton_core::task::{Purpose, Task};
 
 use crate::base::error::{EngineError, Entity, NotFound};
-use crate::git::{Place, Restored, Worktrees};
+use crate::git::{CheckoutBase, Restored, Worktrees};
 use crate::projects::Projects;
 
 impl Projects {
@@ -17,20 +17,20 @@ impl Projects {
         task: &Task,
         worktrees: &Worktrees,
         from: BranchName,
-    ) -> Result<Place, EngineError> {
+    ) -> Result<CheckoutBase, EngineError> {
         let project = self.project(task).await?;
         let trunk =
             self.trunk(worktrees, project.as_ref()).await?.map_or_else(|| from.clone(), |trunk| trunk.branch);
         match task.spec().purpose {
             Purpose::Work | Purpose::Run => {
                 let ahead = (trunk != from).then_some(trunk);
-                Ok(Place::Task { branch: BranchName::for_task(task.id()), from, ahead })
+                Ok(CheckoutBase::Task { branch: BranchName::for_task(task.id()), from, ahead })
             }
             Purpose::Breakdown { replaces_task_id: Some(replaced), .. } => {
                 let branch = worktrees.repository().truth(&BranchName::for_task(replaced), &trunk).await?;
-                Ok(Place::Reading { branch })
+                Ok(CheckoutBase::Reading { branch })
             }
-            Purpose::Breakdown { replaces_task_id: None, .. } => Ok(Place::Reading { branch: trunk }),
+            Purpose::Breakdown { replaces_task_id: None, .. } => Ok(CheckoutBase::Reading { branch: trunk }),
         }
     }
 

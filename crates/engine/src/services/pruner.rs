@@ -18,7 +18,7 @@ use baton_store::model::query::EventRetention as History;
 
 use crate::base::error::EngineError;
 use crate::base::supervisor::{Item, ItemKind, Items, Round, Service, ServiceError, ServiceName};
-use crate::git::{Repository, Standing, Worktrees};
+use crate::git::{ListedWorktree, Repository, Worktrees};
 use crate::services::workspace::Workspace;
 use crate::settings::retention::PruneCandidate;
 
@@ -143,7 +143,7 @@ impl Pruner {
         for standing in worktrees.list().await? {
             let Some(attempt) = standing.attempt else { continue };
             if let Some(is_needed) = self.is_needed(attempt, path, alive).await? {
-                let Standing { active_at: last_used, bytes, .. } = standing;
+                let ListedWorktree { active_at: last_used, bytes, .. } = standing;
                 kept.push(PruneCandidate { key: attempt, last_used, bytes, is_needed });
             }
         }

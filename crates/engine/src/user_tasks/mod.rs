@@ -56,12 +56,12 @@ const LEFTOVER_GRACE: Duration = Duration::from_secs(2);
 /// Shared by everyone who lists or runs; cheap to clone.
 #[derive(Clone)]
 pub struct UserTasks {
-    shared: Arc<Inner>,
+    shared: Arc<UserTaskState>,
     /// Of the project at hand.
     settings: UserTaskSettings,
 }
 
-struct Inner {
+struct UserTaskState {
     cache: TaskfileCache,
     /// Where whole outputs are kept, and what is trusted.
     folder: PathBuf,
@@ -91,7 +91,7 @@ impl UserTasks {
     pub fn limited(state_dir: &Path, settings: UserTaskSettings, permits: HeavyPermits) -> Self {
         let folder = state_dir.join("user-tasks");
         let places = Semaphore::new(RUNS_MAX);
-        let shared = Inner { cache: TaskfileCache::default(), folder, places, permits };
+        let shared = UserTaskState { cache: TaskfileCache::default(), folder, places, permits };
         Self { shared: Arc::new(shared), settings }
     }
 

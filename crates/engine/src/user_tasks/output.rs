@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use baton_agents::process::memory_limit::MemoryExcess;
-use baton_taskfile::{InvocationResult, RunErrorKind};
+use baton_taskfile::{InvocationResult, TaskRunErrorKind};
 use serde::Serialize;
 
 use crate::base::ids::Ids;
@@ -137,7 +137,7 @@ pub(super) fn out_of_memory(excess: &MemoryExcess) -> String {
 /// What went wrong, if it was not a command's own exit code.
 pub(super) fn fault_of(outcome: &InvocationResult) -> Option<String> {
     outcome.error.as_ref().and_then(|error| match error.kind.as_ref() {
-        RunErrorKind::Command(_) => None,
+        TaskRunErrorKind::Command(_) => None,
         cause => Some(cause.to_string()),
     })
 }

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use baton_core::base::git_name::{BranchName, CommitId};
 use baton_core::base::id::{AttemptId, TaskId};
-use baton_engine::git::{Checkout, CheckoutSpec, Git, GitError, Place, Repository, Setup, Worktrees};
+use baton_engine::git::{Checkout, CheckoutBase, CheckoutSpec, Git, GitError, Repository, Setup, Worktrees};
 use tempfile::TempDir;
 
 pub(crate) struct TestRepo {
@@ -135,8 +135,8 @@ pub(crate) fn task_branch(number: u32) -> BranchName {
     BranchName::for_task(TaskId::from_bits(number))
 }
 
-pub(crate) fn task_place(number: u32) -> Place {
-    Place::Task { branch: task_branch(number), from: branch("main"), ahead: None }
+pub(crate) fn task_place(number: u32) -> CheckoutBase {
+    CheckoutBase::Task { branch: task_branch(number), from: branch("main"), ahead: None }
 }
 
 /// The attempt of this number at the task of that number.

@@ -15,7 +15,7 @@ use baton_core::task::attempt::{AttemptEnd, AttemptReport, AttemptResult, Eviden
 use baton_core::task::state::QueueName;
 use baton_core::transition::command::Command;
 use baton_engine::base::ids::Ids;
-use baton_engine::git::{Checkout, CheckoutSpec, Git, Place as Stand, Repository, Setup};
+use baton_engine::git::{Checkout, CheckoutBase, CheckoutSpec, Git, Repository, Setup};
 use baton_engine::services::engine::Engine;
 use baton_engine::settings::Settings;
 use baton_engine::settings::location::{LocationOptions, StateLocation};
@@ -122,7 +122,7 @@ impl Works {
         assert_eq!(claimed[0].task.value.id(), task);
         let (worktrees, from) =
             self.engine.workspace.projects.repository(&claimed[0].task.value).await.unwrap();
-        let place = Stand::Task { branch: BranchName::for_task(task), from, ahead: None };
+        let place = CheckoutBase::Task { branch: BranchName::for_task(task), from, ahead: None };
         let made = CheckoutSpec { attempt, place, resumes: None, setup: Setup::default() };
         let checkout = worktrees.create(&made).await.unwrap();
         std::fs::write(checkout.folder.join("written"), attempt.to_string()).unwrap();

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::ast::{SchemaVersion, TaskfileWarning};
 use crate::context::{
-    ProjectPaths, RunError, RunErrorKind, RunOptions, TaskCall, TaskEnvironment, TaskfileContext,
+    ProjectPaths, RunOptions, TaskCall, TaskEnvironment, TaskRunError, TaskRunErrorKind, TaskfileContext,
 };
 use crate::listing::{self, JsonLayout};
 use crate::load::{LoadError, ProjectTree, find_taskfile, load};
@@ -88,7 +88,7 @@ pub fn main_with(words: &[String], caller: &TaskCliOptions) -> i32 {
     }
 }
 
-fn report(error: &RunError, flags: &TaskFlags, console: &dyn Console) -> i32 {
+fn report(error: &TaskRunError, flags: &TaskFlags, console: &dyn Console) -> i32 {
     let mut text = format!("{}\n", reveal(&error.to_string()));
     if std::io::stderr().is_terminal()
         && let Some(hint) = error.hint()
@@ -104,7 +104,7 @@ fn with_taskfile(
     current: &Path,
     console: &ProcessConsole,
     caller: &TaskCliOptions,
-) -> Result<i32, RunError> {
+) -> Result<i32, TaskRunError> {
     let limit = caller.limit;
     let home = flags.global.then(|| std::env::var("HOME").unwrap_or_default());
     let found = find_taskfile(current, home.as_deref().or(flags.dir.as_deref()), flags.taskfile.as_deref())?;
@@ -152,14 +152,14 @@ fn with_taskfile(
     let mut calls: Vec<TaskCall> = tasks.iter().map(TaskCall::new).collect();
     run(&context, flags, &mut calls).map_err(|error| match (until.cancel_reason(), limit) {
         (Some(CancelReason::DeadlinePassed), Some(limit)) => {
-            RunErrorKind::TimeLimit { task: tasks.join(" "), limit }.into()
+            TaskRunErrorKind::TimeLimit { task: tasks.join(" "), limit }.into()
         }
         _ => error,
     })?;
     Ok(0)
 }
 
-fn print_list(context: &TaskfileContext<'_>, flags: &TaskFlags) -> Result<i32, RunError> {
+fn print_list(context: &TaskfileContext<'_>, flags: &TaskFlags) -> Result<i32, TaskRunError> {
     let (all, order) = (flags.list_all, flags.order());
     let found = if flags.json {
         listing::print_json(
@@ -177,18 +177,18 @@ fn print_list(context: &TaskfileContext<'_>, flags: &TaskFlags) -> Result<i32, R
     Ok(if found { 0 } else { FAILED })
 }
 
-fn run(context: &TaskfileContext<'_>, flags: &TaskFlags, calls: &mut [TaskCall]) -> Result<(), RunError> {
+fn run(context: &TaskfileContext<'_>, flags: &TaskFlags, calls: &mut [TaskCall]) -> Result<(), TaskRunError> {
     let runner = TaskRunner::new(context);
     if flags.watch {
         let task = calls.first().map(|c| c.task.clone()).unwrap_or_default();
-        return Err(RunErrorKind::Watch { task }.into());
+        return Err(TaskRunErrorKind::Watch { task }.into());
     }
     if flags.status {
         return runner.status(calls);
     }
     let missing = calls.iter_mut().find_map(|call| runner.check(call).err());
     if let Some(error) = missing {
-        if matches!(*error.kind, RunErrorKind::NotFound { .. }) {
+        if matches!(*error.kind, TaskRunErrorKind::NotFound { .. }) {
             listing::print_table(context, false, flags.order())?;
         }
         return Err(error);

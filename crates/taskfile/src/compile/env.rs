@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::ast::{Var, Vars};
-use crate::context::{RunError, TaskfileContext, VarRenderer, read_dotenv_file};
+use crate::context::{TaskRunError, TaskfileContext, VarRenderer, read_dotenv_file};
 use crate::go::path::join;
 use crate::go::{Map, Value};
 
@@ -15,7 +15,7 @@ pub(super) fn compile_env(
     compiled: &mut CompiledTask<'_>,
     render: &mut VarRenderer<'_>,
     evaluate: bool,
-) -> Result<(), RunError> {
+) -> Result<(), TaskRunError> {
     let mut env = render.vars(context.file_env());
     let mut from_files = Vars::new();
     for path in render.plains(&compiled.task.dotenv) {

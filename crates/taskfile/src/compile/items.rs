@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::ast::{Iteration, MatrixRow};
-use crate::context::{RunError, RunErrorKind, TaskfileContext, VarRenderer, Variables};
+use crate::context::{TaskRunError, TaskRunErrorKind, TaskfileContext, VarRenderer, Variables};
 use crate::go::{Map, Value};
 use crate::shell::{DataKind, conceal, has_data, reveal};
 
@@ -39,7 +39,7 @@ pub(super) fn loop_items(
     compiled: &CompiledTask<'_>,
     variables: &Variables,
     render: &mut VarRenderer<'_>,
-) -> Result<Vec<LoopItem>, RunError> {
+) -> Result<Vec<LoopItem>, TaskRunError> {
     let items = match iteration {
         Iteration::List(values) => values.iter().cloned().map(LoopItem::new).collect(),
         Iteration::Files(which) => file_items(which, context, compiled)?,
@@ -68,7 +68,7 @@ fn file_items(
     which: &str,
     context: &TaskfileContext<'_>,
     compiled: &CompiledTask<'_>,
-) -> Result<Vec<LoopItem>, RunError> {
+) -> Result<Vec<LoopItem>, TaskRunError> {
     let lookup = context.lookup();
     let subject = compiled.subject(context, &lookup);
     let files = match which {
@@ -83,7 +83,7 @@ fn matrix_items(
     rows: &indexmap::IndexMap<String, MatrixRow>,
     compiled: &CompiledTask<'_>,
     render: &mut VarRenderer<'_>,
-) -> Result<Vec<LoopItem>, RunError> {
+) -> Result<Vec<LoopItem>, TaskRunError> {
     let mut combinations = vec![Map::new()];
     for (name, row) in rows {
         let values = match row {
@@ -147,6 +147,7 @@ fn relative(path: &Path, dir: &Path) -> String {
     up.chain(to).collect::<std::path::PathBuf>().display().to_string()
 }
 
-fn loop_error(compiled: &CompiledTask<'_>, message: &str) -> RunError {
-    RunErrorKind::Loop { file: compiled.task.location.taskfile.clone(), message: message.to_owned() }.into()
+fn loop_error(compiled: &CompiledTask<'_>, message: &str) -> TaskRunError {
+    TaskRunErrorKind::Loop { file: compiled.task.location.taskfile.clone(), message: message.to_owned() }
+        .into()
 }

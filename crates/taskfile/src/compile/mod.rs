@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use crate::ast::{AllowedValues, Glob, Precondition, TaskAst, Vars};
-use crate::context::{RunError, RunErrorKind, TaskCall, TaskfileContext, VarRenderer, Variables};
+use crate::context::{TaskCall, TaskRunError, TaskRunErrorKind, TaskfileContext, VarRenderer, Variables};
 use crate::fingerprint::{FingerprintInput, FingerprintMethod};
 use crate::go::Value;
 use crate::shell::{expand_literal, reveal};
@@ -84,13 +84,16 @@ impl CompiledTask<'_> {
     pub(crate) fn fingerprint_method(
         &self,
         context: &TaskfileContext<'_>,
-    ) -> Result<FingerprintMethod, RunError> {
+    ) -> Result<FingerprintMethod, TaskRunError> {
         let named = [&self.method, &context.file.method].into_iter().find(|m| !m.is_empty());
         Ok(FingerprintMethod::parse(named.map_or("checksum", String::as_str))?)
     }
 
     /// Whether the sources are unchanged; `None` for a task without sources.
-    pub(crate) fn sources_up_to_date(&self, context: &TaskfileContext<'_>) -> Result<Option<bool>, RunError> {
+    pub(crate) fn sources_up_to_date(
+        &self,
+        context: &TaskfileContext<'_>,
+    ) -> Result<Option<bool>, TaskRunError> {
         let method = self.fingerprint_method(context)?;
         if self.sources.is_empty() {
             return Ok(None);
@@ -105,7 +108,7 @@ pub(crate) fn compile<'e>(
     context: &TaskfileContext<'e>,
     call: &mut TaskCall,
     evaluate: bool,
-) -> Result<CompiledTask<'e>, RunError> {
+) -> Result<CompiledTask<'e>, TaskRunError> {
     let task = context.find(call)?;
     let mut variables = context.variables(Some(task), Some(call), evaluate)?;
     let full_name = full_name(task, &variables);
@@ -166,8 +169,8 @@ pub(crate) fn compile<'e>(
     Ok(compiled)
 }
 
-fn template_error(error: TemplateError, task: &TaskAst) -> RunErrorKind {
-    RunErrorKind::TaskTemplate { error, task: task.name.clone(), location: task.location.clone() }
+fn template_error(error: TemplateError, task: &TaskAst) -> TaskRunErrorKind {
+    TaskRunErrorKind::TaskTemplate { error, task: task.name.clone(), location: task.location.clone() }
 }
 
 fn full_name(task: &TaskAst, variables: &Variables) -> String {
@@ -189,7 +192,7 @@ fn allowed(
     task: &TaskAst,
     render: &mut VarRenderer<'_>,
     evaluate: bool,
-) -> Result<Vec<(String, Vec<String>)>, RunErrorKind> {
+) -> Result<Vec<(String, Vec<String>)>, TaskRunErrorKind> {
     let mut all = Vec::with_capacity(task.requires.len());
     for required in &task.requires {
         let values = match &required.allowed {
@@ -199,7 +202,7 @@ fn allowed(
                 Some(Value::List(items)) => {
                     items.iter().map(|item| reveal(&item.display()).into_owned()).collect()
                 }
-                _ => return Err(RunErrorKind::EnumReference { reference: reference.clone() }),
+                _ => return Err(TaskRunErrorKind::EnumReference { reference: reference.clone() }),
             },
         };
         all.push((required.name.clone(), values));

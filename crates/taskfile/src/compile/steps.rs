@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::ast::{Action, CommandAst, Dependency, Vars};
-use crate::context::{RunError, TaskfileContext, VarRenderer, Variables};
+use crate::context::{TaskRunError, TaskfileContext, VarRenderer, Variables};
 use crate::go::Map;
 
 use super::CompiledTask;
@@ -33,7 +33,7 @@ pub(super) fn compile_steps<'e>(
     variables: &Variables,
     masked: Option<&Map>,
     render: &mut VarRenderer<'_>,
-) -> Result<(), RunError> {
+) -> Result<(), TaskRunError> {
     for command in &compiled.task.commands {
         if command.deferred {
             // Rendered when it runs, since only then is the exit code known.
@@ -73,7 +73,7 @@ pub(super) fn compile_deps<'e>(
     compiled: &mut CompiledTask<'e>,
     variables: &Variables,
     render: &mut VarRenderer<'_>,
-) -> Result<(), RunError> {
+) -> Result<(), TaskRunError> {
     for dependency in &compiled.task.deps {
         let Some(iteration) = &dependency.iteration else {
             compiled.deps.push(dep(dependency, render));

@@ -4,7 +4,7 @@ use crate::ast::{TaskAst, Var, Vars, match_wildcards};
 use crate::go::Value;
 
 use super::TaskfileContext;
-use super::error::RunErrorKind;
+use super::error::TaskRunErrorKind;
 
 /// A call of a task, by the user or by another task.
 #[derive(Debug, Clone, Default)]
@@ -29,7 +29,7 @@ const MIN_COMMON: usize = 2;
 
 impl<'e> TaskfileContext<'e> {
     /// Finds a task by name, wildcard or alias. What the wildcards matched becomes the call's `MATCH`.
-    pub(crate) fn find(&self, call: &mut TaskCall) -> Result<&'e TaskAst, RunErrorKind> {
+    pub(crate) fn find(&self, call: &mut TaskCall) -> Result<&'e TaskAst, TaskRunErrorKind> {
         let tasks = &self.file.tasks;
         let found = match tasks.get(&call.task) {
             Some(task) => Some((task, Vec::new())),
@@ -45,10 +45,11 @@ impl<'e> TaskfileContext<'e> {
         let aliased: Vec<&TaskAst> = tasks.values().filter(|t| t.aliases.contains(&call.task)).collect();
         match aliased.as_slice() {
             [task] => Ok(task),
-            [] => {
-                Err(RunErrorKind::NotFound { task: call.task.clone(), suggestion: self.suggest(&call.task) })
-            }
-            several => Err(RunErrorKind::Ambiguous {
+            [] => Err(TaskRunErrorKind::NotFound {
+                task: call.task.clone(),
+                suggestion: self.suggest(&call.task),
+            }),
+            several => Err(TaskRunErrorKind::Ambiguous {
                 alias: call.task.clone(),
                 tasks: several.iter().map(|t| t.name.clone()).collect(),
             }),

@@ -15,14 +15,14 @@ use crate::template::TemplateError;
 
 /// An error, and the tasks it propagated through.
 #[derive(Debug)]
-pub struct RunError {
-    pub kind: Box<RunErrorKind>,
+pub struct TaskRunError {
+    pub kind: Box<TaskRunErrorKind>,
     /// Innermost first.
     tasks: Vec<String>,
 }
 
 #[derive(Debug, Error)]
-pub enum RunErrorKind {
+pub enum TaskRunErrorKind {
     #[error("{}", not_found(task, suggestion.as_deref()))]
     NotFound { task: String, suggestion: Option<String> },
     #[error("task: Task \"{task}\" is internal")]
@@ -84,21 +84,21 @@ pub enum RunErrorKind {
     Load(#[from] LoadError),
 }
 
-impl<C: Into<RunErrorKind>> From<C> for RunError {
-    fn from(kind: C) -> RunError {
-        RunError { kind: Box::new(kind.into()), tasks: Vec::new() }
+impl<C: Into<TaskRunErrorKind>> From<C> for TaskRunError {
+    fn from(kind: C) -> TaskRunError {
+        TaskRunError { kind: Box::new(kind.into()), tasks: Vec::new() }
     }
 }
 
-impl From<CommandError> for RunError {
-    fn from(failure: CommandError) -> RunError {
-        RunErrorKind::Command(failure).into()
+impl From<CommandError> for TaskRunError {
+    fn from(failure: CommandError) -> TaskRunError {
+        TaskRunErrorKind::Command(failure).into()
     }
 }
 
-impl RunError {
+impl TaskRunError {
     /// Adds the calling task.
-    pub(crate) fn in_task(mut self, task: &str) -> RunError {
+    pub(crate) fn in_task(mut self, task: &str) -> TaskRunError {
         self.tasks.push(task.to_owned());
         self
     }
@@ -106,17 +106,17 @@ impl RunError {
     /// go-task's exit code.
     pub fn code(&self) -> i32 {
         match self.kind.as_ref() {
-            RunErrorKind::NotFound { .. } => 200,
-            RunErrorKind::Internal { .. } => 202,
-            RunErrorKind::Ambiguous { .. } => 203,
-            RunErrorKind::TooManyCalls { .. } => 204,
-            RunErrorKind::Refused { .. } | RunErrorKind::NoTerminal { .. } => 205,
-            RunErrorKind::MissingVars { .. } => 206,
-            RunErrorKind::WrongVars { .. } => 207,
-            RunErrorKind::Timeout { .. } | RunErrorKind::TimeLimit { .. } => 208,
-            RunErrorKind::Cancelled { .. } => 130,
-            RunErrorKind::Loop { .. } => 109,
-            RunErrorKind::Load(error) => error.code(),
+            TaskRunErrorKind::NotFound { .. } => 200,
+            TaskRunErrorKind::Internal { .. } => 202,
+            TaskRunErrorKind::Ambiguous { .. } => 203,
+            TaskRunErrorKind::TooManyCalls { .. } => 204,
+            TaskRunErrorKind::Refused { .. } | TaskRunErrorKind::NoTerminal { .. } => 205,
+            TaskRunErrorKind::MissingVars { .. } => 206,
+            TaskRunErrorKind::WrongVars { .. } => 207,
+            TaskRunErrorKind::Timeout { .. } | TaskRunErrorKind::TimeLimit { .. } => 208,
+            TaskRunErrorKind::Cancelled { .. } => 130,
+            TaskRunErrorKind::Loop { .. } => 109,
+            TaskRunErrorKind::Load(error) => error.code(),
             _ if self.tasks.is_empty() => 1,
             _ => 201,
         }
@@ -125,9 +125,9 @@ impl RunError {
     /// The exit code of the failed command if there is one, else go-task's.
     pub fn exit_code(&self) -> i32 {
         match self.kind.as_ref() {
-            RunErrorKind::Command(CommandError::Exit(code)) => *code,
-            RunErrorKind::Timeout { .. } | RunErrorKind::TimeLimit { .. } => 124,
-            RunErrorKind::Cancelled { .. } => 130,
+            TaskRunErrorKind::Command(CommandError::Exit(code)) => *code,
+            TaskRunErrorKind::Timeout { .. } | TaskRunErrorKind::TimeLimit { .. } => 124,
+            TaskRunErrorKind::Cancelled { .. } => 130,
             _ => self.code(),
         }
     }
@@ -135,8 +135,8 @@ impl RunError {
     /// The exit code of a failed or timed-out command, which `ignore_error` ignores and deferred commands see.
     pub(crate) fn command_code(&self) -> Option<i32> {
         match self.kind.as_ref() {
-            RunErrorKind::Command(CommandError::Exit(code)) => Some(*code),
-            RunErrorKind::Timeout { .. } => Some(self.exit_code()),
+            TaskRunErrorKind::Command(CommandError::Exit(code)) => Some(*code),
+            TaskRunErrorKind::Timeout { .. } => Some(self.exit_code()),
             _ => None,
         }
     }
@@ -149,7 +149,7 @@ impl RunError {
     /// Details beyond the message, such as the tasks of a call cycle.
     pub fn hint(&self) -> Option<String> {
         match self.kind.as_ref() {
-            RunErrorKind::TooManyCalls { task, .. } => {
+            TaskRunErrorKind::TooManyCalls { task, .. } => {
                 let way: Vec<&str> =
                     self.tasks.iter().take_while(|t| *t != task).map(String::as_str).collect();
                 let round: Vec<&str> = std::iter::once(task.as_str())
@@ -158,7 +158,7 @@ impl RunError {
                     .collect();
                 Some(format!("call cycle: {}", round.join(" → ")))
             }
-            RunErrorKind::TaskTemplate { error, task, location } => {
+            TaskRunErrorKind::TaskTemplate { error, task, location } => {
                 let column = error.column.map_or(String::new(), |c| format!(", column {}", c + 1));
                 let (file, at) = (&location.taskfile, location.position);
                 Some(format!(
@@ -166,13 +166,13 @@ impl RunError {
                     at.line, at.column, error.line
                 ))
             }
-            RunErrorKind::Load(error) => error.hint(),
+            TaskRunErrorKind::Load(error) => error.hint(),
             _ => None,
         }
     }
 }
 
-impl fmt::Display for RunError {
+impl fmt::Display for TaskRunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for task in self.tasks.iter().rev() {
             write!(f, "task: Failed to run task {task:?}: ")?;
@@ -181,7 +181,7 @@ impl fmt::Display for RunError {
     }
 }
 
-impl std::error::Error for RunError {}
+impl std::error::Error for TaskRunError {}
 
 fn not_found(task: &str, suggestion: Option<&str>) -> String {
     match suggestion {

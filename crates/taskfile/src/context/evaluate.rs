@@ -9,7 +9,7 @@ use crate::output::{CommandSink, Stream};
 use crate::shell::{CancelScope, CommandError, CommandRequest, DataKind, conceal, has_data, reveal};
 
 use super::call::TaskCall;
-use super::error::{RunError, RunErrorKind};
+use super::error::{TaskRunError, TaskRunErrorKind};
 use super::renderer::VarRenderer;
 use super::variables::Variables;
 use super::{TaskfileContext, lock};
@@ -22,7 +22,7 @@ impl TaskfileContext<'_> {
         task: Option<&TaskAst>,
         call: Option<&TaskCall>,
         evaluate: bool,
-    ) -> Result<Variables, RunError> {
+    ) -> Result<Variables, TaskRunError> {
         let mut variables = Variables::with_base(self.base_values());
         self.set_variables(&mut variables, task, call, evaluate)?;
         Ok(variables)
@@ -35,7 +35,7 @@ impl TaskfileContext<'_> {
         task: Option<&TaskAst>,
         call: Option<&TaskCall>,
         evaluate: bool,
-    ) -> Result<(), RunError> {
+    ) -> Result<(), TaskRunError> {
         self.set_special(variables, task, call);
         let root = &self.place.dir;
         let task_dir = match task {
@@ -82,7 +82,7 @@ impl TaskfileContext<'_> {
     }
 
     /// Where a task's own `sh:` variables run. Only the environment is known at this point.
-    fn task_dir(&self, task: &TaskAst, variables: &Variables) -> Result<PathBuf, RunError> {
+    fn task_dir(&self, task: &TaskAst, variables: &Variables) -> Result<PathBuf, TaskRunError> {
         let mut renderer = VarRenderer::new(&variables.values, &self.host);
         let dir = renderer.plain(&task.dir);
         renderer.finish()?;
@@ -96,7 +96,7 @@ impl TaskfileContext<'_> {
         var: &Var,
         dir: &Path,
         evaluate: bool,
-    ) -> Result<(), RunError> {
+    ) -> Result<(), TaskRunError> {
         let mut renderer = VarRenderer::new(&variables.values, &self.host);
         let current = renderer.var(var);
         if current.secret {
@@ -137,7 +137,7 @@ impl TaskfileContext<'_> {
         sh: &str,
         dir: &Path,
         export: &[(String, OsString)],
-    ) -> Result<String, RunError> {
+    ) -> Result<String, TaskRunError> {
         if sh.is_empty() {
             return Ok(String::new());
         }
@@ -157,11 +157,11 @@ impl TaskfileContext<'_> {
         if !dir.exists() {
             // A task creates its directory before its commands run, but variables are evaluated earlier.
             std::fs::create_dir_all(dir)
-                .map_err(|source| RunErrorKind::Directory { dir: dir.to_owned(), source })?;
+                .map_err(|source| TaskRunErrorKind::Directory { dir: dir.to_owned(), source })?;
         }
         let request = self.command_request(sh, dir, export, &[], &[]);
         crate::shell::run(&request, &self.scope, sink)
-            .map_err(|failure| RunErrorKind::Dynamic { command: reveal(sh).into_owned(), failure })?;
+            .map_err(|failure| TaskRunErrorKind::Dynamic { command: reveal(sh).into_owned(), failure })?;
         let text = String::from_utf8_lossy(&bytes);
         let result =
             text.strip_suffix("\r\n").or_else(|| text.strip_suffix('\n')).unwrap_or(&text).to_owned();

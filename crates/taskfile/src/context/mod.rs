@@ -13,7 +13,7 @@ mod variables;
 
 pub(crate) use call::TaskCall;
 pub use environment::TaskEnvironment;
-pub use error::{RunError, RunErrorKind};
+pub use error::{TaskRunError, TaskRunErrorKind};
 pub(crate) use options::RunOptions;
 pub(crate) use renderer::VarRenderer;
 pub(crate) use variables::Variables;
@@ -86,7 +86,7 @@ impl<'e> TaskfileContext<'e> {
         environment: &'e TaskEnvironment,
         task_shim: Option<&'e TaskShim>,
         scope: CancelScope,
-    ) -> Result<TaskfileContext<'e>, RunError> {
+    ) -> Result<TaskfileContext<'e>, TaskRunError> {
         check_version(file)?;
         let style = if options.output.is_set() { &options.output } else { &file.output };
         let output_mode =
@@ -136,7 +136,7 @@ impl<'e> TaskfileContext<'e> {
         vars
     }
 
-    fn read_dotenv(&mut self) -> Result<(), RunError> {
+    fn read_dotenv(&mut self) -> Result<(), TaskRunError> {
         if self.file.dotenv.is_empty() {
             return Ok(());
         }
@@ -233,7 +233,7 @@ impl<'e> TaskfileContext<'e> {
 const MAX_DOTENV_BYTES: u64 = 1024 * 1024;
 
 /// The variables of a dotenv file; a missing file has none.
-pub(crate) fn read_dotenv_file(path: &Path) -> Result<indexmap::IndexMap<String, String>, RunError> {
+pub(crate) fn read_dotenv_file(path: &Path) -> Result<indexmap::IndexMap<String, String>, TaskRunError> {
     match read_regular_file(path, MAX_DOTENV_BYTES) {
         Ok(bytes) => Ok(parse_dotenv(&String::from_utf8_lossy(&bytes), &path.display().to_string())?),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(indexmap::IndexMap::new()),

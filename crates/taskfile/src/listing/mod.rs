@@ -6,7 +6,7 @@ mod table;
 
 use crate::ast::TaskAst;
 use crate::compile::compile;
-use crate::context::{RunError, TaskCall, TaskfileContext, VarRenderer, Variables};
+use crate::context::{TaskCall, TaskRunError, TaskfileContext, VarRenderer, Variables};
 use crate::output::Stream;
 
 pub(crate) use json::JsonLayout;
@@ -60,7 +60,7 @@ pub(crate) fn select_tasks<'e>(
 pub(crate) fn list_tasks(
     context: &TaskfileContext<'_>,
     tasks: &[&TaskAst],
-) -> Result<Vec<ListedTask>, RunError> {
+) -> Result<Vec<ListedTask>, TaskRunError> {
     let mut variables = None;
     tasks.iter().map(|task| list_task(context, &mut variables, task)).collect()
 }
@@ -70,7 +70,7 @@ fn list_task(
     context: &TaskfileContext<'_>,
     known: &mut Option<Variables>,
     task: &TaskAst,
-) -> Result<ListedTask, RunError> {
+) -> Result<ListedTask, TaskRunError> {
     let texts = [&task.label, &task.desc, &task.summary];
     let rendered = if texts.iter().any(|t| t.contains("{{")) {
         let variables = known.get_or_insert_with(|| Variables::with_base(context.base_values()));
@@ -101,7 +101,7 @@ pub(crate) fn print_table(
     context: &TaskfileContext<'_>,
     all: bool,
     order: ListOrder,
-) -> Result<bool, RunError> {
+) -> Result<bool, TaskRunError> {
     let tasks = select_tasks(context, all, order);
     if tasks.is_empty() {
         let words = if all {
@@ -136,7 +136,7 @@ pub(crate) fn print_json(
     all: bool,
     order: ListOrder,
     layout: JsonLayout,
-) -> Result<bool, RunError> {
+) -> Result<bool, TaskRunError> {
     let tasks = select_tasks(context, all, order);
     let mut entries = Vec::with_capacity(tasks.len());
     for (task, listed) in tasks.iter().zip(list_tasks(context, &tasks)?) {
@@ -148,7 +148,7 @@ pub(crate) fn print_json(
 }
 
 /// Whether a task's sources are unchanged; its `status:` commands are not run for a list.
-fn sources_up_to_date(context: &TaskfileContext<'_>, task: &TaskAst) -> Result<bool, RunError> {
+fn sources_up_to_date(context: &TaskfileContext<'_>, task: &TaskAst) -> Result<bool, TaskRunError> {
     let compiled = compile(context, &mut TaskCall::new(&task.name), false)?;
     Ok(compiled.sources_up_to_date(context)?.unwrap_or(false))
 }

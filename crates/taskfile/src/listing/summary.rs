@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::ast::{Action, AllowedValues, Var};
 use crate::compile::{CompiledTask, compile};
-use crate::context::{RunError, TaskCall, TaskfileContext};
+use crate::context::{TaskCall, TaskRunError, TaskfileContext};
 use crate::go::Value;
 use crate::output::Stream;
 use crate::shell::reveal;
@@ -17,7 +17,10 @@ const SPECIAL: &[&str] = &[
 ];
 
 /// Prints the summary of each task. Runs no command.
-pub(crate) fn print_summaries(context: &TaskfileContext<'_>, calls: &mut [TaskCall]) -> Result<(), RunError> {
+pub(crate) fn print_summaries(
+    context: &TaskfileContext<'_>,
+    calls: &mut [TaskCall],
+) -> Result<(), TaskRunError> {
     for (index, call) in calls.iter_mut().enumerate() {
         let compiled = compile(context, call, false)?;
         let gap = if index > 0 { "\n\n" } else { "" };

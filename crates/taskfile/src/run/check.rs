@@ -1,7 +1,7 @@
 //! Checks before a task runs: preconditions, up-to-date state, prompts.
 
 use crate::compile::CompiledTask;
-use crate::context::{RunError, RunErrorKind};
+use crate::context::{TaskRunError, TaskRunErrorKind};
 use crate::output::Stream;
 use crate::shell::{CancelScope, CommandError};
 
@@ -13,7 +13,7 @@ impl TaskRunner<'_> {
         &self,
         compiled: &CompiledTask<'_>,
         scope: &CancelScope,
-    ) -> Result<(), RunError> {
+    ) -> Result<(), TaskRunError> {
         for precondition in &compiled.preconditions {
             if let Err(failure) =
                 self.context.run_quietly(&precondition.sh, &compiled.dir, &compiled.env, scope)
@@ -21,7 +21,7 @@ impl TaskRunner<'_> {
                 if !matches!(failure, CommandError::Cancelled) {
                     self.context.log(&format!("task: {}", precondition.message));
                 }
-                return Err(RunErrorKind::Precondition.into());
+                return Err(TaskRunErrorKind::Precondition.into());
             }
         }
         Ok(())
@@ -33,7 +33,7 @@ impl TaskRunner<'_> {
         &self,
         compiled: &CompiledTask<'_>,
         scope: &CancelScope,
-    ) -> Result<bool, RunError> {
+    ) -> Result<bool, TaskRunError> {
         compiled.fingerprint_method(self.context)?;
         let status = (!compiled.status.is_empty()).then(|| self.status_holds(compiled, scope));
         let sources = compiled.sources_up_to_date(self.context)?;
@@ -60,7 +60,7 @@ impl TaskRunner<'_> {
     }
 
     /// Asks the task's prompts; anything but yes cancels the task.
-    pub(super) fn prompt(&self, compiled: &CompiledTask<'_>, called: &str) -> Result<(), RunError> {
+    pub(super) fn prompt(&self, compiled: &CompiledTask<'_>, called: &str) -> Result<(), TaskRunError> {
         if self.context.options.dry {
             return Ok(());
         }
@@ -70,13 +70,13 @@ impl TaskRunner<'_> {
                 continue;
             }
             if !self.context.options.may_ask {
-                return Err(RunErrorKind::NoTerminal { task: called.to_owned() }.into());
+                return Err(TaskRunErrorKind::NoTerminal { task: called.to_owned() }.into());
             }
             self.context.console.write(Stream::Out, format!("{question} [y/N]: ").as_bytes());
             let mut answer = String::new();
             let read = std::io::stdin().read_line(&mut answer);
             if read.is_err() || !matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") {
-                return Err(RunErrorKind::Refused { task: called.to_owned() }.into());
+                return Err(TaskRunErrorKind::Refused { task: called.to_owned() }.into());
             }
         }
         Ok(())

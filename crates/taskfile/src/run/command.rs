@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::ast::Action;
 use crate::compile::{CompiledStep, CompiledTask, render_action};
-use crate::context::{RunError, RunErrorKind, TaskCall, VarRenderer};
+use crate::context::{TaskCall, TaskRunError, TaskRunErrorKind, VarRenderer};
 use crate::go::Value;
 use crate::output::{CommandOutput, GroupedOutput, OutputMode, PrefixedOutput};
 use crate::shell::{CancelScope, reveal};
@@ -22,7 +22,7 @@ impl TaskRunner<'_> {
         call: &TaskCall,
         step: &CompiledStep<'_>,
         scope: &CancelScope,
-    ) -> Result<(), RunError> {
+    ) -> Result<(), TaskRunError> {
         match step.command.timeout {
             None => self.run_step_now(compiled, call, step, scope),
             Some(limit) => run_with_timeout(scope, limit, compiled.name(), |scope| {
@@ -37,7 +37,7 @@ impl TaskRunner<'_> {
         call: &TaskCall,
         step: &CompiledStep<'_>,
         scope: &CancelScope,
-    ) -> Result<(), RunError> {
+    ) -> Result<(), TaskRunError> {
         if !step.condition.trim().is_empty() {
             let held = self.context.run_quietly(&step.condition, &compiled.dir, &compiled.env, scope);
             check_cancelled(scope)?;
@@ -72,10 +72,10 @@ impl TaskRunner<'_> {
 
     fn ignore_error(
         &self,
-        result: Result<(), RunError>,
+        result: Result<(), TaskRunError>,
         step: &CompiledStep<'_>,
-        words: impl Fn(&RunError) -> String,
-    ) -> Result<(), RunError> {
+        words: impl Fn(&TaskRunError) -> String,
+    ) -> Result<(), TaskRunError> {
         match result {
             Err(error) if step.command.ignore_error && error.command_code().is_some() => {
                 self.context.log_verbose(&|| words(&error));
@@ -92,7 +92,7 @@ impl TaskRunner<'_> {
         step: &CompiledStep<'_>,
         text: &str,
         scope: &CancelScope,
-    ) -> Result<(), RunError> {
+    ) -> Result<(), TaskRunError> {
         let command = step.command;
         let shown = reveal(step.shown.as_deref().unwrap_or(text));
         if !self.matches_platform(&command.platforms) {
@@ -115,7 +115,7 @@ impl TaskRunner<'_> {
         Ok(output.run(self.context.console, |sink| crate::shell::run(&request, scope, sink))?)
     }
 
-    fn command_output(&self, compiled: &CompiledTask<'_>) -> Result<CommandOutput, RunError> {
+    fn command_output(&self, compiled: &CompiledTask<'_>) -> Result<CommandOutput, TaskRunError> {
         Ok(match &self.context.output_mode {
             _ if compiled.task.interactive => CommandOutput::Interleaved,
             OutputMode::Interleaved => CommandOutput::Interleaved,
@@ -190,19 +190,19 @@ pub(super) fn run_with_timeout(
     scope: &CancelScope,
     limit: Duration,
     task: &str,
-    run: impl FnOnce(&CancelScope) -> Result<(), RunError>,
-) -> Result<(), RunError> {
+    run: impl FnOnce(&CancelScope) -> Result<(), TaskRunError>,
+) -> Result<(), TaskRunError> {
     let limited = scope.with_timeout(limit);
     match run(&limited) {
         Err(_) if limited.cancel_reason().is_some() && scope.cancel_reason().is_none() => {
-            Err(RunErrorKind::Timeout { task: task.to_owned(), limit }.into())
+            Err(TaskRunErrorKind::Timeout { task: task.to_owned(), limit }.into())
         }
         other => other,
     }
 }
 
 /// Fails if the run was cancelled.
-pub(super) fn check_cancelled(scope: &CancelScope) -> Result<(), RunError> {
+pub(super) fn check_cancelled(scope: &CancelScope) -> Result<(), TaskRunError> {
     use crate::shell::{CancelReason, CommandError};
     match scope.cancel_reason() {
         None => Ok(()),

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::compile::CompiledTask;
-use crate::context::{RunError, RunErrorKind, TaskCall, lock};
+use crate::context::{TaskCall, TaskRunError, TaskRunErrorKind, lock};
 use crate::shell::{CancelScope, CancelToken};
 
 use super::TaskRunner;
@@ -21,7 +21,7 @@ impl TaskRunner<'_> {
         compiled: &CompiledTask<'_>,
         depth: usize,
         scope: &CancelScope,
-    ) -> Result<(), RunError> {
+    ) -> Result<(), TaskRunError> {
         let jobs = &compiled.deps;
         self.run_concurrently(jobs.len(), compiled.task.failfast, scope, &|index, scope| {
             let dep = &jobs[index];
@@ -53,8 +53,8 @@ impl TaskRunner<'_> {
         jobs: usize,
         failfast: bool,
         scope: &CancelScope,
-        job: &(dyn Fn(usize, &CancelScope) -> Result<(), RunError> + Sync),
-    ) -> Result<(), RunError> {
+        job: &(dyn Fn(usize, &CancelScope) -> Result<(), TaskRunError> + Sync),
+    ) -> Result<(), TaskRunError> {
         if jobs <= 1 {
             return if jobs == 1 { job(0, scope) } else { Ok(()) };
         }
@@ -65,7 +65,7 @@ impl TaskRunner<'_> {
             None => scope.clone(),
         };
         let next = AtomicUsize::new(0);
-        let first: Mutex<Option<RunError>> = Mutex::new(None);
+        let first: Mutex<Option<TaskRunError>> = Mutex::new(None);
         let work = || {
             loop {
                 let turn = next.fetch_add(1, Ordering::SeqCst);
@@ -82,10 +82,11 @@ impl TaskRunner<'_> {
                 }
             }
         };
-        std::thread::scope(|threads| -> Result<(), RunError> {
+        std::thread::scope(|threads| -> Result<(), TaskRunError> {
             for _ in 0..jobs.min(MAX_CONCURRENT) {
                 let started = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(threads, work);
-                started.map_err(|source| RunErrorKind::Thread { task: "a dependency".to_owned(), source })?;
+                started
+                    .map_err(|source| TaskRunErrorKind::Thread { task: "a dependency".to_owned(), source })?;
             }
             Ok(())
         })?;

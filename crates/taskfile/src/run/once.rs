@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use crate::compile::CompiledTask;
-use crate::context::{RunError, RunErrorKind, lock};
+use crate::context::{TaskRunError, TaskRunErrorKind, lock};
 
 use super::TaskRunner;
 
@@ -49,7 +49,7 @@ impl Execution {
 }
 
 impl TaskRunner<'_> {
-    pub(super) fn claim_execution(&self, compiled: &CompiledTask<'_>) -> Result<ExecutionSlot, RunError> {
+    pub(super) fn claim_execution(&self, compiled: &CompiledTask<'_>) -> Result<ExecutionSlot, TaskRunError> {
         let Some(key) = self.execution_key(compiled)? else { return Ok(ExecutionSlot::Claimed(None)) };
         let mut started = lock(&self.executions.started);
         if let Some(first) = started.get(&key) {
@@ -60,7 +60,7 @@ impl TaskRunner<'_> {
         Ok(ExecutionSlot::Claimed(Some(ExecutionGuard(execution))))
     }
 
-    fn execution_key(&self, compiled: &CompiledTask<'_>) -> Result<Option<String>, RunError> {
+    fn execution_key(&self, compiled: &CompiledTask<'_>) -> Result<Option<String>, TaskRunError> {
         let run = [compiled.run.as_str(), self.context.file.run.as_str(), "always"]
             .into_iter()
             .find(|r| !r.is_empty())
@@ -77,7 +77,7 @@ impl TaskRunner<'_> {
                 );
                 Ok(Some(format!("{name}:{sum}")))
             }
-            other => Err(RunErrorKind::InvalidRun { run: other.to_owned() }.into()),
+            other => Err(TaskRunErrorKind::InvalidRun { run: other.to_owned() }.into()),
         }
     }
 }

@@ -1,11 +1,11 @@
 //! Checks required variables.
 
 use crate::compile::CompiledTask;
-use crate::context::RunErrorKind;
+use crate::context::TaskRunErrorKind;
 use crate::go::Value;
 use crate::shell::reveal;
 
-pub(super) fn check_set(compiled: &CompiledTask<'_>) -> Result<(), RunErrorKind> {
+pub(super) fn check_set(compiled: &CompiledTask<'_>) -> Result<(), TaskRunErrorKind> {
     let missing: Vec<String> = compiled
         .allowed
         .iter()
@@ -21,11 +21,11 @@ pub(super) fn check_set(compiled: &CompiledTask<'_>) -> Result<(), RunErrorKind>
     if missing.is_empty() {
         Ok(())
     } else {
-        Err(RunErrorKind::MissingVars { task: compiled.name().to_owned(), missing })
+        Err(TaskRunErrorKind::MissingVars { task: compiled.name().to_owned(), missing })
     }
 }
 
-pub(super) fn check_allowed(compiled: &CompiledTask<'_>) -> Result<(), RunErrorKind> {
+pub(super) fn check_allowed(compiled: &CompiledTask<'_>) -> Result<(), TaskRunErrorKind> {
     let mut wrong = Vec::new();
     for (name, allowed) in compiled.allowed.iter().filter(|(_, allowed)| !allowed.is_empty()) {
         // Only strings are checked: a number from another task's `vars:` passes, as in go-task.
@@ -41,6 +41,6 @@ pub(super) fn check_allowed(compiled: &CompiledTask<'_>) -> Result<(), RunErrorK
     if wrong.is_empty() {
         Ok(())
     } else {
-        Err(RunErrorKind::WrongVars { task: compiled.name().to_owned(), wrong })
+        Err(TaskRunErrorKind::WrongVars { task: compiled.name().to_owned(), wrong })
     }
 }

@@ -1,7 +1,7 @@
 //! Runs one task from its call to its end.
 
 use crate::compile::{CompiledStep, CompiledTask, compile};
-use crate::context::{RunError, RunErrorKind, TaskCall, lock};
+use crate::context::{TaskCall, TaskRunError, TaskRunErrorKind, lock};
 use crate::shell::CancelScope;
 
 use super::TaskRunner;
@@ -17,7 +17,7 @@ const DEPTH_PER_STACK: usize = 50;
 
 impl<'e> TaskRunner<'e> {
     /// Runs tasks sequentially, or concurrently with `parallel`.
-    pub(crate) fn run(&self, calls: &mut [TaskCall]) -> Result<(), RunError> {
+    pub(crate) fn run(&self, calls: &mut [TaskCall]) -> Result<(), TaskRunError> {
         for call in calls.iter_mut() {
             self.check(call)?;
         }
@@ -30,17 +30,19 @@ impl<'e> TaskRunner<'e> {
     }
 
     /// Checks that a call names a task that may be called directly.
-    pub(crate) fn check(&self, call: &mut TaskCall) -> Result<(), RunError> {
+    pub(crate) fn check(&self, call: &mut TaskCall) -> Result<(), TaskRunError> {
         let task = self.context.find(call)?;
         let name = call.task.clone();
         match () {
-            () if task.internal => Err(RunErrorKind::Internal { task: name }.into()),
-            () if task.watch && !self.context.options.dry => Err(RunErrorKind::Watch { task: name }.into()),
+            () if task.internal => Err(TaskRunErrorKind::Internal { task: name }.into()),
+            () if task.watch && !self.context.options.dry => {
+                Err(TaskRunErrorKind::Watch { task: name }.into())
+            }
             () => Ok(()),
         }
     }
 
-    pub(super) fn run_task(&self, call: &mut TaskCall, scope: &CancelScope) -> Result<(), RunError> {
+    pub(super) fn run_task(&self, call: &mut TaskCall, scope: &CancelScope) -> Result<(), TaskRunError> {
         if call.depth % DEPTH_PER_STACK < DEPTH_PER_STACK - 1 {
             return self.run_task_here(call, scope);
         }
@@ -50,12 +52,12 @@ impl<'e> TaskRunner<'e> {
             let started = std::thread::Builder::new()
                 .stack_size(STACK_BYTES)
                 .spawn_scoped(threads, || self.run_task_here(call, scope));
-            let thread = started.map_err(|source| RunErrorKind::Thread { task, source })?;
+            let thread = started.map_err(|source| TaskRunErrorKind::Thread { task, source })?;
             thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         })
     }
 
-    fn run_task_here(&self, call: &mut TaskCall, scope: &CancelScope) -> Result<(), RunError> {
+    fn run_task_here(&self, call: &mut TaskCall, scope: &CancelScope) -> Result<(), TaskRunError> {
         let task = self.context.find(call)?;
         if !self.matches_platform(&task.platforms) {
             // go-task's own line ends in a literal `\n`; people compare outputs.
@@ -84,12 +86,12 @@ impl<'e> TaskRunner<'e> {
         self.run_or_skip(call, &compiled, scope).map_err(|error| error.in_task(&name))
     }
 
-    fn count_call(&self, task: &str) -> Result<(), RunError> {
+    fn count_call(&self, task: &str) -> Result<(), TaskRunError> {
         let mut calls = lock(&self.calls);
         let count = calls.entry(task.to_owned()).or_default();
         *count += 1;
         if *count >= MAX_CALLS {
-            return Err(RunErrorKind::TooManyCalls { task: task.to_owned(), limit: MAX_CALLS }.into());
+            return Err(TaskRunErrorKind::TooManyCalls { task: task.to_owned(), limit: MAX_CALLS }.into());
         }
         Ok(())
     }
@@ -100,7 +102,7 @@ impl<'e> TaskRunner<'e> {
         call: &TaskCall,
         compiled: &CompiledTask<'e>,
         scope: &CancelScope,
-    ) -> Result<(), RunError> {
+    ) -> Result<(), TaskRunError> {
         let _done = match self.claim_execution(compiled)? {
             ExecutionSlot::Claimed(done) => done,
             ExecutionSlot::Taken { key, first } => {
@@ -119,7 +121,7 @@ impl<'e> TaskRunner<'e> {
         call: &TaskCall,
         compiled: &CompiledTask<'e>,
         scope: &CancelScope,
-    ) -> Result<(), RunError> {
+    ) -> Result<(), TaskRunError> {
         self.run_deps(compiled, call.depth, scope)?;
         if !self.context.options.force {
             check_cancelled(scope)?;
@@ -144,7 +146,7 @@ impl<'e> TaskRunner<'e> {
         call: &TaskCall,
         compiled: &CompiledTask<'e>,
         scope: &CancelScope,
-    ) -> Result<(), RunError> {
+    ) -> Result<(), TaskRunError> {
         let mut deferred: Vec<&CompiledStep<'_>> = Vec::new();
         let mut result = Ok(());
         for step in &compiled.steps {
@@ -163,7 +165,7 @@ impl<'e> TaskRunner<'e> {
                 break;
             }
         }
-        let code = result.as_ref().err().and_then(RunError::command_code);
+        let code = result.as_ref().err().and_then(TaskRunError::command_code);
         self.context.log_verbose(&|| match &result {
             Ok(()) => format!("task: {:?} finished", call.task),
             Err(error) => format!("task: {:?} failed: {error}", call.task),
@@ -173,11 +175,11 @@ impl<'e> TaskRunner<'e> {
     }
 
     /// Fails for the first task that is not up to date.
-    pub(crate) fn status(&self, calls: &mut [TaskCall]) -> Result<(), RunError> {
+    pub(crate) fn status(&self, calls: &mut [TaskCall]) -> Result<(), TaskRunError> {
         for call in calls {
             let compiled = compile(self.context, call, true)?;
             if !self.is_up_to_date(&compiled, &self.context.scope)? {
-                return Err(RunErrorKind::NotUpToDate { task: compiled.name().to_owned() }.into());
+                return Err(TaskRunErrorKind::NotUpToDate { task: compiled.name().to_owned() }.into());
             }
         }
         Ok(())

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use baton_taskfile::{
-    CancelToken, Console, OutputTarget, ProjectTree, RunErrorKind, Stream, TaskInvocation, Taskfile,
+    CancelToken, Console, OutputTarget, ProjectTree, Stream, TaskInvocation, TaskRunErrorKind, Taskfile,
     TaskfileCache, split_args,
 };
 
@@ -83,7 +83,7 @@ fn a_failure_has_the_commands_code_and_a_message() {
     assert_eq!(missing.to_string(), "task: Task \"gret\" does not exist. Did you mean \"greet\"?");
     assert!(matches!(
         *taskfile.run(&TaskInvocation::new("inner"), &OutputTarget::Separate, None).error.unwrap().kind,
-        RunErrorKind::Internal { .. }
+        TaskRunErrorKind::Internal { .. }
     ));
 }
 

@@ -19,7 +19,7 @@ use crate::git::repository::ground::{ground_ref, start_line, start_ref};
 
 /// What a clone stands on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum CheckoutBase {
     /// A task's own branch, made from the project's when it is not there yet. Work that was rejected or has to be continued
     /// starts from it.
     Task {
@@ -32,7 +32,7 @@ pub enum Place {
     Reading { branch: BranchName },
 }
 
-impl Place {
+impl CheckoutBase {
     pub(crate) fn branch(&self) -> &BranchName {
         match self {
             Self::Task { branch, .. } | Self::Reading { branch } => branch,
@@ -43,7 +43,7 @@ impl Place {
 #[derive(Debug, Clone)]
 pub struct CheckoutSpec {
     pub attempt: AttemptId,
-    pub place: Place,
+    pub place: CheckoutBase,
     /// The attempt whose clone this one continues in, where that still stands. The folder keeps its path, since an agent's
     /// session may be bound to it.
     pub resumes: Option<AttemptId>,
@@ -54,7 +54,7 @@ pub struct CheckoutSpec {
 pub struct Checkout {
     pub attempt: AttemptId,
     pub folder: PathBuf,
-    pub place: Place,
+    pub place: CheckoutBase,
     /// I15: where counting starts. Recorded under a hidden ref before the agent starts.
     pub base: CommitId,
 }
@@ -103,10 +103,10 @@ impl Worktrees {
     /// The usual case, a task's first attempt: nothing of it is there, and its branch and base are created in one call.
     async fn begin_anew(&self, spec: &CheckoutSpec, folder: &Path) -> Result<Option<CommitId>, GitError> {
         match &spec.place {
-            Place::Task { branch, from, ahead } if spec.resumes.is_none() && !folder.exists() => {
+            CheckoutBase::Task { branch, from, ahead } if spec.resumes.is_none() && !folder.exists() => {
                 self.begin(spec.attempt, branch, from, ahead.as_ref()).await
             }
-            Place::Task { .. } | Place::Reading { .. } => Ok(None),
+            CheckoutBase::Task { .. } | CheckoutBase::Reading { .. } => Ok(None),
         }
     }
 
@@ -177,7 +177,7 @@ impl Worktrees {
         self.owned_by(attempt).map(|found| found.folder)
     }
 
-    pub async fn open(&self, attempt: AttemptId, place: Place) -> Result<Option<Checkout>, GitError> {
+    pub async fn open(&self, attempt: AttemptId, place: CheckoutBase) -> Result<Option<Checkout>, GitError> {
         self.convert_legacy().await?;
         let Some(found) = self.owned_by(attempt) else { return Ok(None) };
         let base = self.hidden("base", attempt).await?;
@@ -188,7 +188,7 @@ impl Worktrees {
     /// not be brought over.
     async fn start(&self, spec: &CheckoutSpec) -> Result<CommitId, GitError> {
         match &spec.place {
-            Place::Task { branch, from, ahead } => {
+            CheckoutBase::Task { branch, from, ahead } => {
                 self.repository.check_not_checked_out(branch).await?;
                 let trunk = ahead.as_ref().unwrap_or(from);
                 let made = self.repository.ensure_branch(branch, trunk).await?;
@@ -201,7 +201,7 @@ impl Worktrees {
                 self.repository.update_refs("lock the task's branch", &lines).await?;
                 Ok(tip)
             }
-            Place::Reading { branch } => self.repository.tip_of_existing(branch).await,
+            CheckoutBase::Reading { branch } => self.repository.tip_of_existing(branch).await,
         }
     }
 
@@ -242,7 +242,7 @@ impl Worktrees {
         };
         let base = match (earlier, &spec.place) {
             (Some(earlier), _) => earlier,
-            (None, Place::Task { branch, from, ahead }) => {
+            (None, CheckoutBase::Task { branch, from, ahead }) => {
                 let mut left = self.left_from(start, from).await?;
                 // The person's commits are not its own work either. Another machine may have started it.
                 let began = match (self.repository.commit_at(&start_ref(branch)).await?, ahead) {
@@ -262,7 +262,7 @@ impl Worktrees {
                     _ => left,
                 }
             }
-            (None, Place::Reading { .. }) => start.clone(),
+            (None, CheckoutBase::Reading { .. }) => start.clone(),
         };
         let line = format!("create {} {base}\n", hidden_ref("base", spec.attempt));
         self.repository.update_refs("record where the attempt starts", &line).await?;
@@ -272,8 +272,8 @@ impl Worktrees {
 
 impl Worktrees {
     /// The lines that record where the branches stand that the work can take in now.
-    pub(crate) async fn given_now(&self, place: &Place) -> Result<String, GitError> {
-        let Place::Task { branch, from, ahead } = place else { return Ok(String::new()) };
+    pub(crate) async fn given_now(&self, place: &CheckoutBase) -> Result<String, GitError> {
+        let CheckoutBase::Task { branch, from, ahead } = place else { return Ok(String::new()) };
         let others: Vec<&BranchName> = [from].into_iter().chain(ahead).collect();
         Ok(given_lines(branch, &self.repository.tips(&others).await?))
     }

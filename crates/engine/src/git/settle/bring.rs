@@ -9,7 +9,7 @@ use std::path::Path;
 
 use baton_core::base::git_name::{BranchName, CommitId};
 
-use crate::git::clone::checkout::{Checkout, Place};
+use crate::git::clone::checkout::{Checkout, CheckoutBase};
 use crate::git::clone::make::failed;
 use crate::git::clone::private_clone::{CloneState, PrivateClone};
 use crate::git::clone::refs::CloneRefs;
@@ -42,8 +42,8 @@ impl Worktrees {
         self.bring_clone(&checkout.folder, &checkout.place).await
     }
 
-    pub(crate) async fn bring_clone(&self, folder: &Path, place: &Place) -> Result<(), GitError> {
-        let Place::Task { branch, .. } = place else { return Ok(()) };
+    pub(crate) async fn bring_clone(&self, folder: &Path, place: &CheckoutBase) -> Result<(), GitError> {
+        let CheckoutBase::Task { branch, .. } = place else { return Ok(()) };
         let Brought::All(refs) = self.bring_from(folder, branch).await? else { return Ok(()) };
         let Some(head) = refs.branch(branch).or(refs.head()) else { return Ok(()) };
         let tip = self.repository.tip(branch).await?;

@@ -6,7 +6,7 @@ use std::path::{Component, Path};
 use baton_core::base::git_name::CommitId;
 use baton_core::task::finding::WorkFinding;
 
-use crate::git::clone::checkout::{Checkout, Place};
+use crate::git::clone::checkout::{Checkout, CheckoutBase};
 use crate::git::clone::files::{is_real_dir, is_real_file};
 use crate::git::clone::private_clone::CloneState;
 use crate::git::clone::worktrees::Worktrees;
@@ -55,7 +55,7 @@ impl Worktrees {
         checkout: &Checkout,
         head: &CommitId,
     ) -> Result<Vec<WorkFinding>, GitError> {
-        if *head == checkout.base || !matches!(checkout.place, Place::Task { .. }) {
+        if *head == checkout.base || !matches!(checkout.place, CheckoutBase::Task { .. }) {
             return Ok(Vec::new());
         }
         let mut findings = Vec::new();
@@ -126,7 +126,7 @@ impl Worktrees {
         head: &CommitId,
         globs: &[String],
     ) -> Result<Option<WorkFinding>, GitError> {
-        if *head == checkout.base || !matches!(checkout.place, Place::Task { .. }) {
+        if *head == checkout.base || !matches!(checkout.place, CheckoutBase::Task { .. }) {
             return Ok(None);
         }
         let diff = self.repository.call("look for changes of protected files");

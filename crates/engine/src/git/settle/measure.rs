@@ -10,7 +10,7 @@ use std::time::SystemTime;
 
 use baton_core::base::git_name::{BranchName, CommitId};
 
-use crate::git::clone::checkout::{Checkout, Place};
+use crate::git::clone::checkout::{Checkout, CheckoutBase};
 use crate::git::clone::files::is_real_dir;
 use crate::git::clone::worktrees::Worktrees;
 use crate::git::command::call::{Call, GitAnswer};
@@ -97,8 +97,8 @@ impl Worktrees {
             return Ok(head.clone());
         }
         let tip = match &checkout.place {
-            Place::Task { branch, .. } => self.repository.tip(branch).await?,
-            Place::Reading { .. } => None,
+            CheckoutBase::Task { branch, .. } => self.repository.tip(branch).await?,
+            CheckoutBase::Reading { .. } => None,
         };
         Ok(tip.unwrap_or_else(|| checkout.base.clone()))
     }
@@ -114,7 +114,7 @@ impl Worktrees {
         let count =
             self.repository.call(tried).args(["rev-list", "--count", "--invert-grep", "--fixed-strings"]);
         let mut count = count.arg(batons).args([head.as_str(), "--not", checkout.base.as_str()]);
-        if let Place::Task { branch, from, ahead } = &checkout.place {
+        if let CheckoutBase::Task { branch, from, ahead } = &checkout.place {
             for trunk in [from].into_iter().chain(ahead) {
                 if let Some(trunk) = self.repository.tip(trunk).await? {
                     count = count.arg(trunk.as_str());
@@ -141,7 +141,7 @@ impl Worktrees {
         head: &CommitId,
     ) -> Result<CommitId, GitError> {
         let base = &checkout.base;
-        let Place::Task { branch, from, ahead } = &checkout.place else { return Ok(base.clone()) };
+        let CheckoutBase::Task { branch, from, ahead } = &checkout.place else { return Ok(base.clone()) };
         if self.repository.is_ancestor(base, head).await? {
             return Ok(base.clone());
         }
@@ -169,7 +169,7 @@ impl Worktrees {
     /// person's since, the newest commit of that. What others changed there is not its work.
     pub(crate) async fn own_base(&self, checkout: &Checkout, head: &CommitId) -> Result<CommitId, GitError> {
         let mut own = self.measured_base(checkout, head).await?;
-        let Place::Task { from, ahead, .. } = &checkout.place else { return Ok(own) };
+        let CheckoutBase::Task { from, ahead, .. } = &checkout.place else { return Ok(own) };
         for trunk in [from].into_iter().chain(ahead) {
             let Some(tip) = self.repository.tip(trunk).await?.filter(|tip| *tip != own) else { continue };
             match self.repository.merge_base(head, &tip).await? {

@@ -9,7 +9,7 @@ use std::fs;
 use baton_core::base::git_name::{BranchName, CommitId};
 use baton_core::task::finding::WorkFinding;
 
-use crate::git::clone::checkout::{Checkout, Place};
+use crate::git::clone::checkout::{Checkout, CheckoutBase};
 use crate::git::clone::files;
 use crate::git::clone::private_clone::{CloneState, PrivateClone};
 use crate::git::clone::refs::{last_step, put_on};
@@ -68,7 +68,7 @@ impl Worktrees {
         self.convert_legacy().await?;
         let brought = self.bring_refs(checkout).await?;
         let mut findings = self.clone_findings(checkout, &brought);
-        let Place::Task { branch, .. } = &checkout.place else {
+        let CheckoutBase::Task { branch, .. } = &checkout.place else {
             // A reader's changes belong to no branch; they are counted, and the vault keeps them.
             let measured = self.measure(checkout).await?;
             let uncommitted_changes = measured.uncommitted > 0;

@@ -23,7 +23,7 @@ const COUNTED_FILES_MAX: u64 = 5_000_000;
 
 /// A worktree of Baton's.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Standing {
+pub struct ListedWorktree {
     /// Its owner; of a half-made one, the attempt its folder is named after. None for a stranger's folder.
     pub attempt: Option<AttemptId>,
     pub folder: PathBuf,
@@ -58,7 +58,7 @@ pub struct KeptWorktree {
 
 impl Worktrees {
     /// Every working folder of this repository, the longest idle first.
-    pub async fn list(&self) -> Result<Vec<Standing>, GitError> {
+    pub async fn list(&self) -> Result<Vec<ListedWorktree>, GitError> {
         self.convert_legacy().await?;
         let vaulted: BTreeSet<AttemptId> = self.vault_refs().await?.into_iter().map(|(id, ..)| id).collect();
         let entries = fs::read_dir(self.home()).into_iter().flatten().flatten().map(|entry| entry.path());
@@ -81,7 +81,7 @@ impl Worktrees {
             let named = || folder.file_name()?.to_str()?.parse().ok();
             let attempt = found.record.owner().or_else(named);
             let is_vaulted = attempt.is_some_and(|attempt| vaulted.contains(&attempt));
-            standings.push(Standing { attempt, folder, branch, active_at, bytes, is_vaulted });
+            standings.push(ListedWorktree { attempt, folder, branch, active_at, bytes, is_vaulted });
         }
         standings.sort_by_key(|standing| standing.active_at);
         Ok(standings)

@@ -2,7 +2,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use baton_core::task::finding::WorkFinding;
-use baton_engine::git::{GitError, Place, Worktrees};
+use baton_engine::git::{CheckoutBase, GitError, Worktrees};
 
 use crate::repo::{TestRepo, attempt, branch, ready, spec, task_branch, task_place, write};
 
@@ -106,7 +106,7 @@ async fn a_breakdown_stands_on_its_branch_and_does_not_move_the_persons() {
     let repo = TestRepo::new();
     let room = repo.room().await;
     let mut reading = spec(1, 1);
-    reading.place = Place::Reading { branch: branch("main") };
+    reading.place = CheckoutBase::Reading { branch: branch("main") };
     let checkout = room.create(&reading).await.unwrap();
     assert_eq!(repo.head(&checkout.folder), checkout.base);
     assert_eq!(repo.git(&checkout.folder, &["status", "-sb"]), "## main");
