@@ -2,10 +2,13 @@
 //!
 //! Core builds changes; the store commits them. Nothing else writes rows, so there is no second way to change a task.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use crate::ask::question_record::QuestionRecord;
-use crate::base::id::TaskId;
+use crate::base::id::{ProjectId, TaskId};
+use crate::graph::Standing;
 use crate::landing::verdict::Verdict;
 use crate::limits::hold::Hold;
 use crate::limits::spending::Spending;
@@ -14,7 +17,7 @@ use crate::phase::phase_loop::PhaseLoop;
 use crate::recipe::run::Run;
 use crate::records::attachment::Attachment;
 use crate::records::effect::Effect;
-use crate::records::event::Event;
+use crate::records::event::{Event, EventBody};
 use crate::records::project::Project;
 use crate::records::receipt::Receipt;
 use crate::records::session::{Message, PostedMessage, Session};
@@ -145,5 +148,38 @@ impl Change {
         self.events.extend(other.events);
         self.effects.extend(other.effects);
         self
+    }
+
+    /// The projects that get open work with it: a new task, or one that a person brings back. None of them is complete any
+    /// more.
+    pub fn projects_with_new_work(&self) -> BTreeSet<ProjectId> {
+        let is_brought_back = |id: TaskId| {
+            self.events
+                .iter()
+                .any(|event| matches!(&event.body, EventBody::TaskRetried { task } if *task == id))
+        };
+        let added = self.puts.iter().filter_map(|put| match &put.record {
+            Record::Task(task) if put.guard == WriteGuard::New || is_brought_back(task.id()) => Some(task),
+            Record::Task(_)
+            | Record::Project(_)
+            | Record::Session(_)
+            | Record::Message(_)
+            | Record::Attempt(_)
+            | Record::Question(_)
+            | Record::Plan(_)
+            | Record::Run(_)
+            | Record::Loop(_)
+            | Record::Receipt(_)
+            | Record::Hold(_)
+            | Record::Spending(_)
+            | Record::AccessToken(_)
+            | Record::Verdict(_)
+            | Record::Attachment(_)
+            | Record::Routine(_) => None,
+        });
+        added
+            .filter(|task| task.standing() == Standing::Open)
+            .filter_map(|task| task.spec().project_id)
+            .collect()
     }
 }

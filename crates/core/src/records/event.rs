@@ -48,6 +48,10 @@ pub enum EventBody {
     ProjectCompleted {
         project: ProjectId,
     },
+    /// It got open work after a person had completed it.
+    ProjectReopened {
+        project: ProjectId,
+    },
     /// How many of its tasks may run at once; `None` for the configured default.
     ProjectLimited {
         project: ProjectId,
@@ -445,6 +449,7 @@ impl EventBody {
             | Self::RunStarted { task, .. } => *task,
             Self::ProjectCreated { .. }
             | Self::ProjectCompleted { .. }
+            | Self::ProjectReopened { .. }
             | Self::ProjectLimited { .. }
             | Self::SessionOpened { .. }
             | Self::StepStarted { .. }

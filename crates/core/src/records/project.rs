@@ -51,6 +51,11 @@ impl Project {
             (None, None) => BranchName::integration(),
         }
     }
+
+    /// The same project with work to do; none if it was not complete.
+    pub fn reopened(&self) -> Option<Self> {
+        self.completed_at.map(|_| Self { completed_at: None, ..self.clone() })
+    }
 }
 
 /// Whether a project with these tasks is complete: each is done, cancelled, or recycled with every replacement done.

@@ -72,6 +72,7 @@ pub(crate) fn other_events() -> Vec<EventBody> {
     vec![
         EventBody::ProjectCreated { project, title: text("Share links") },
         EventBody::ProjectCompleted { project },
+        EventBody::ProjectReopened { project },
         EventBody::ProjectLimited { project, at_once_max: Some(2) },
         EventBody::SessionOpened { session: session.clone(), project: Some(project) },
         EventBody::MessagePosted { session: session.clone(), text: text("Fix it"), task: Some(task) },
@@ -270,6 +271,7 @@ const fn number(body: &EventBody) -> usize {
         EventBody::AgentMoved { .. } => 57,
         EventBody::EnvironmentChanged { .. } => 58,
         EventBody::TaskLandingDelayed { .. } => 59,
+        EventBody::ProjectReopened { .. } => 60,
     }
 }
 
@@ -287,7 +289,7 @@ fn the_forms_of_the_other_events_are_stable() {
     for form in examples().0.into_values() {
         numbers.insert(number(&serde_json::from_value::<Event>(form).unwrap().body));
     }
-    assert_eq!(numbers, (0..60).collect(), "some kind of event has no example");
+    assert_eq!(numbers, (0..61).collect(), "some kind of event has no example");
     insta::assert_snapshot!(lines(forms), @r#"
     {"at":"1970-01-01T00:00:01.000Z","attempt":"ATT-0000000000000007","by":{"kind":"baton"},"event":"agent_moved","from":{"account":"work","agent":"claude"},"reason":"work gets no work until 2026-11-17T23:00:00.000Z","task":"TASK-0000000a","to":{"account":"codex","agent":"codex"}}
     {"at":"1970-01-01T00:00:01.000Z","attempt":"ATT-000000000000000e","by":{"kind":"baton"},"event":"agent_started","task":"TASK-0000000a"}
@@ -309,6 +311,7 @@ fn the_forms_of_the_other_events_are_stable() {
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"project_completed","project":"PROJ-0000000d"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"project_created","project":"PROJ-0000000d","title":"Share links"}
     {"at":"1970-01-01T00:00:01.000Z","at_once_max":2,"by":{"kind":"baton"},"event":"project_limited","project":"PROJ-0000000d"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"project_reopened","project":"PROJ-0000000d"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"change":"paused","event":"routine_changed","routine":"RTN-00000007","title":"Update dependencies"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"cause":"1970-01-01T06:00:00.000Z","event":"routine_ran","routine":"RTN-00000007","task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"count":2,"event":"routine_skipped","last":"1970-01-01T06:00:00.000Z","routine":"RTN-00000007"}

@@ -25,6 +25,9 @@ fn describe(body: &EventBody) -> (&'static str, &'static str) {
     match body {
         EventBody::ProjectCreated { .. } => ("Projects and sessions", "A project was created."),
         EventBody::ProjectCompleted { .. } => ("Projects and sessions", "A person completed a project."),
+        EventBody::ProjectReopened { .. } => {
+            ("Projects and sessions", "A completed project got open work, and is open again.")
+        }
         EventBody::ProjectLimited { .. } => (
             "Projects and sessions",
             "A person limited how many tasks of a project may run at once; `null` is the limit of the settings.",

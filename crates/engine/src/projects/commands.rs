@@ -49,7 +49,27 @@ pub async fn complete(tasks: &TaskService, id: ProjectId, actor: Actor) -> Resul
         let project = Project { completed_at: Some(now), ..stored.value.clone() };
         let event = Event { at: now, by: actor.clone(), body: EventBody::ProjectCompleted { project: id } };
         if decision.commit(change(&stored, &project, event)).await? {
-            return Ok(project);
+            return match refuse_incomplete(tasks, id).await {
+                Ok(()) => Ok(project),
+                Err(error) => {
+                    // It got work while the others were looked at.
+                    reopen(tasks, id, actor).await?;
+                    Err(error)
+                }
+            };
+        }
+    }
+}
+
+async fn reopen(tasks: &TaskService, id: ProjectId, actor: Actor) -> Result<()> {
+    let mut decision = tasks.decision(id);
+    loop {
+        let stored = tasks.project(id).await?;
+        let Some(project) = stored.value.reopened() else { return Ok(()) };
+        let body = EventBody::ProjectReopened { project: id };
+        let event = Event { at: tasks.store.now().await?, by: actor.clone(), body };
+        if decision.commit(change(&stored, &project, event)).await? {
+            return Ok(());
         }
     }
 }

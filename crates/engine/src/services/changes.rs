@@ -62,6 +62,7 @@ impl Topics {
             // Loops depend on questions, plans, messages and the tasks of their phases.
             EventBody::ProjectCreated { .. }
             | EventBody::ProjectCompleted { .. }
+            | EventBody::ProjectReopened { .. }
             | EventBody::SessionOpened { .. }
             | EventBody::MessagePosted { .. }
             | EventBody::TaskCreated { .. }

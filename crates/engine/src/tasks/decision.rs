@@ -13,6 +13,7 @@ use crate::base::error::Result;
 use crate::base::ids::random_bits;
 use crate::base::once::{has_pending_receipt, note_written, with_pending_receipt};
 use crate::tasks::error::TaskError;
+use crate::tasks::reopening::reopened_projects;
 
 /// How often a decision is made again when its rows keep changing. Far more than real use needs.
 const TRIES_MAX: u32 = 50;
@@ -55,7 +56,8 @@ impl<'a> Decision<'a> {
 
     /// The same without a pause: the row that changed, if one did.
     pub(crate) async fn try_commit(&self, change: Change) -> Result<Option<Conflict>> {
-        match self.store.commit(with_pending_receipt(change)).await? {
+        let reopening = Box::pin(reopened_projects(self.store, &change)).await?;
+        match self.store.commit(with_pending_receipt(change.and(reopening))).await? {
             Commit::Written { .. } => {
                 note_written();
                 Ok(None)

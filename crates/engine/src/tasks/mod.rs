@@ -11,6 +11,7 @@ pub mod error;
 pub(crate) mod graph;
 mod home;
 mod messages;
+mod reopening;
 pub mod service;
 pub mod start_at;
 

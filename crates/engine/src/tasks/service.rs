@@ -10,6 +10,7 @@ use crate::base::error::{Entity, NotFound};
 use crate::tasks::decision::Decision;
 use crate::tasks::error::TaskError;
 use crate::tasks::graph;
+use crate::tasks::reopening::reopened_projects;
 use crate::tasks::start_at::start_later;
 use baton_core::ask::question_record::QuestionRecord;
 use baton_core::ask::queued_answer::QueuedAnswer;
@@ -400,7 +401,8 @@ impl TaskService {
 
     /// Writes a change that was made elsewhere, whole or not at all.
     pub async fn write(&self, change: Change) -> Result<()> {
-        match self.store.commit(with_pending_receipt(change)).await? {
+        let reopening = Box::pin(reopened_projects(&self.store, &change)).await?;
+        match self.store.commit(with_pending_receipt(change.and(reopening))).await? {
             Commit::Written { .. } => {
                 note_written();
                 Ok(())

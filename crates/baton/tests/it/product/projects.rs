@@ -49,6 +49,39 @@ fn a_project_is_created_completed_and_reported() {
 }
 
 #[test]
+fn a_completed_project_is_open_again_when_it_gets_work() {
+    let repo = TestRepo::with_working_agent("");
+    let id = repo.json(&["project", "create", "Share links"])["project_id"].as_str().unwrap().to_owned();
+    let add = |title: &str| {
+        let added = repo.json(&["task", "add", title, "--project", &id]);
+        added["task_id"].as_str().unwrap().to_owned()
+    };
+    let is_complete = || {
+        let projects = repo.json(&["project", "list"]);
+        projects["projects"][0]["completed_at"].is_string()
+    };
+    let first = add("By mail");
+    repo.stdout(&["task", "cancel", &first]);
+    repo.stdout(&["project", "complete", &id]);
+    assert!(is_complete());
+
+    let second = add("By hand");
+    assert!(!is_complete(), "it has an open task");
+    assert!(!repo.stdout(&["project", "show", &id]).contains("Completed"));
+    let refused = repo.output(&["project", "complete", &id]);
+    let error = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(error.contains("is not complete: 1 of 2 tasks are open"), "{error}");
+    repo.stdout(&["task", "cancel", &second]);
+    repo.stdout(&["project", "complete", &id]);
+    assert!(is_complete());
+
+    repo.stdout(&["task", "retry", &first]);
+    assert!(!is_complete(), "a person took its task up again");
+    let events = repo.stdout(&["export", "--events"]);
+    assert_eq!(events.matches("project_reopened").count(), 2, "{events}");
+}
+
+#[test]
 fn work_is_merged_into_a_branch_that_is_not_checked_out() {
     let repo = TestRepo::with_working_agent("");
     repo.git(&["branch", "release"]);

@@ -247,6 +247,7 @@ pub fn message(recorded: &StoredEvent) -> Option<WireMessage> {
         EventBody::QuestionWithdrawn { task: None, .. }
         | EventBody::ProjectCreated { .. }
         | EventBody::ProjectCompleted { .. }
+        | EventBody::ProjectReopened { .. }
         | EventBody::ProjectLimited { .. }
         | EventBody::SessionOpened { .. }
         | EventBody::MessagePosted { .. }

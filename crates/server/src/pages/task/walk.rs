@@ -93,6 +93,7 @@ impl WalkBuilder {
             // No state change; this includes questions of a running agent.
             EventBody::ProjectCreated { .. }
             | EventBody::ProjectCompleted { .. }
+            | EventBody::ProjectReopened { .. }
             | EventBody::ProjectLimited { .. }
             | EventBody::SessionOpened { .. }
             | EventBody::MessagePosted { .. }
