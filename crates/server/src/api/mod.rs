@@ -4,6 +4,7 @@
 //! in `live`, the tools of agents in `mcp`.
 
 pub(crate) mod exposition;
+pub(crate) mod keyed_call;
 pub(crate) mod openapi;
 pub(crate) mod recall;
 pub(crate) mod route;

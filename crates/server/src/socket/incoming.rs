@@ -9,12 +9,20 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::http::error::ApiError;
+use crate::http::idempotency::check_key;
 
 /// A request. The client's id is returned with the response.
 pub(super) struct SocketRequest {
     pub id: RequestId,
+    pub key: Result<Option<SentKey>, ApiError>,
     /// Also an unusable message has its id.
     pub body: Result<ClientMessage, ApiError>,
+}
+
+/// The idempotency key of a message, and what the message says without it and its request id.
+pub(super) struct SentKey {
+    pub key: String,
+    pub body: String,
 }
 
 /// The client's own id of a request: a string or a number.
@@ -57,6 +65,19 @@ pub(super) enum ClientMessage {
 }
 
 impl ClientMessage {
+    /// Its `type`.
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Self::Connect { .. } => "connect",
+            Self::GetAvailableRecipes {} => "get_available_recipes",
+            Self::StartRecipe { .. } => "start_recipe",
+            Self::ExitRecipe { .. } => "exit_recipe",
+            Self::Prompt { .. } => "prompt",
+            Self::Answer { .. } => "answer",
+            Self::Subscribe { .. } => "subscribe",
+        }
+    }
+
     /// The role the request needs.
     pub(super) fn needs(&self) -> PersonRole {
         match self {
@@ -75,7 +96,7 @@ pub(super) fn read(message: &Message) -> Option<SocketRequest> {
         Message::Text(text) => Some(parse(text.as_str())),
         Message::Binary(_) => {
             let error = ApiError::invalid("binary messages are not supported", "send JSON as text");
-            Some(SocketRequest { id: RequestId::default(), body: Err(error) })
+            Some(SocketRequest { id: RequestId::default(), key: Ok(None), body: Err(error) })
         }
         Message::Ping(_) | Message::Pong(_) | Message::Close(_) => None,
     }
@@ -87,8 +108,22 @@ fn parse(text: &str) -> SocketRequest {
     let wrong = |error: serde_json::Error| ApiError::invalid(format!("invalid message: {error}"), hint);
     let value: Value = match serde_json::from_str(text) {
         Ok(value) => value,
-        Err(error) => return SocketRequest { id: RequestId::default(), body: Err(wrong(error)) },
+        Err(error) => {
+            return SocketRequest { id: RequestId::default(), key: Ok(None), body: Err(wrong(error)) };
+        }
     };
     let id = value.get("request_id").filter(|id| id.is_string() || id.is_number()).cloned();
-    SocketRequest { id: RequestId(id), body: serde_json::from_value(value).map_err(wrong) }
+    let key = sent_key(&value);
+    SocketRequest { id: RequestId(id), key, body: serde_json::from_value(value).map_err(wrong) }
+}
+
+fn sent_key(message: &Value) -> Result<Option<SentKey>, ApiError> {
+    let Some(sent) = message.get("idempotency_key").filter(|sent| !sent.is_null()) else { return Ok(None) };
+    let key = check_key(sent.as_str().unwrap_or_default(), "idempotency_key")?;
+    let mut rest = message.clone();
+    if let Some(fields) = rest.as_object_mut() {
+        fields.remove("idempotency_key");
+        fields.remove("request_id");
+    }
+    Ok(Some(SentKey { key, body: rest.to_string() }))
 }

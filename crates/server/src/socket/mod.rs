@@ -4,6 +4,7 @@
 //! it saw misses none and gets none twice. A client that does not read is disconnected and catches up later.
 
 mod incoming;
+mod once;
 mod outgoing;
 #[cfg(test)]
 mod reference;
@@ -22,7 +23,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 
 use crate::http::error::{ApiError, Code};
 use crate::http::limits::BODY_BYTES_MAX;
-use crate::socket::incoming::{ClientMessage, SocketRequest};
+use crate::socket::incoming::{ClientMessage, SentKey, SocketRequest};
 use crate::socket::subscription::Subscription;
 use crate::state::App;
 use crate::state::principal::{AuthedApp, Principal, identify, identify_token};
@@ -147,7 +148,7 @@ impl SocketSession {
             let Ok(Some(Ok(message))) = timeout(left, self.socket.recv()).await else {
                 return Err(SocketEnd::Gone);
             };
-            let Some(SocketRequest { id, body }) = incoming::read(&message) else { continue };
+            let Some(SocketRequest { id, body, .. }) = incoming::read(&message) else { continue };
             let token = match body {
                 Ok(ClientMessage::Connect { token }) => token,
                 Ok(_) => {
@@ -178,10 +179,10 @@ impl SocketSession {
     async fn answer(&mut self, message: Message) -> Result<(), SocketEnd> {
         let answer = match incoming::read(&message) {
             None => return if matches!(message, Message::Close(_)) { Err(SocketEnd::Gone) } else { Ok(()) },
-            Some(SocketRequest { id, body }) => {
-                let handled = match body {
-                    Ok(body) => self.handle(body).await,
-                    Err(error) => Err(error),
+            Some(SocketRequest { id, key, body }) => {
+                let handled = match (key, body) {
+                    (Ok(key), Ok(body)) => self.handle(key, body).await,
+                    (Err(error), _) | (_, Err(error)) => Err(error),
                 };
                 match handled {
                     Ok(answer) => outgoing::with_id(answer, &id),
@@ -193,7 +194,7 @@ impl SocketSession {
     }
 
     /// Sockets stay open long, so the token is checked for every request.
-    async fn handle(&mut self, body: ClientMessage) -> Result<Value, ApiError> {
+    async fn handle(&mut self, key: Option<SentKey>, body: ClientMessage) -> Result<Value, ApiError> {
         let gone = || {
             let hint = "reconnect with a valid token";
             ApiError::new(Code::Unauthorized, "the token has expired or was revoked", hint)
@@ -203,7 +204,8 @@ impl SocketSession {
             return Err(gone());
         }
         principal.check(body.needs(), "this message")?;
-        if let ClientMessage::Subscribe { session_id, last_seq } = body {
+        if let (None, ClientMessage::Subscribe { session_id, last_seq }) = (&key, &body) {
+            let (session_id, last_seq) = (session_id.clone(), *last_seq);
             self.subscription = Some(Subscription::new(&self.app, principal, session_id, last_seq));
             return Ok(outgoing::ack("subscribe"));
         }
@@ -212,7 +214,8 @@ impl SocketSession {
             _ => None,
         };
         let last_seq = *self.app.tasks().changes().borrow();
-        let answer = requests::handle(&AuthedApp::new(self.app.clone(), principal.clone()), body).await?;
+        let app = AuthedApp::new(self.app.clone(), principal.clone());
+        let answer = once::handle(&app, key, body).await?;
         if let Some(session) = started {
             self.listen_to(session, principal, last_seq);
         }

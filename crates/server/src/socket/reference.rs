@@ -29,6 +29,9 @@ const INTRO: &str = "# WebSocket\n\n\
 `/ws` of the running server exchanges JSON, one object per text frame. The server sends `hello`, the client `connect`, the\n\
 server `connected`; after that the client sends requests and the server messages. A `request_id` chosen by the client is\n\
 returned with the response. Errors look like [the API's](rest.md), with `\"type\": \"error\"`.\n\n\
+A message that creates something, `start_recipe` or `prompt`, may have an `idempotency_key` of your choice: for 24 hours, sending\n\
+the same message again with the same key changes nothing and gets the first answer, also on another connection. Another message\n\
+with that key is a `CONFLICT`. Other messages take no key.\n\n\
 Durable messages carry `seq`, the sequence number of their [event](events.md). A client that reconnects and subscribes with\n\
 the last number it saw as `last_seq` misses none and gets none twice. A client that does not read is disconnected and can\n\
 catch up later.\n";
@@ -58,7 +61,7 @@ fn requests() -> Vec<Value> {
         json!({ "type": "subscribe", "session_id": "login", "last_seq": 41 }),
         json!({ "type": "get_available_recipes", "request_id": "1" }),
         json!({ "type": "start_recipe", "session_id": "login", "recipe_id": "implement-and-review", "working_directory": "/src/app", "message": "Add a greeting" }),
-        json!({ "type": "prompt", "session_id": "login", "content": "Leave the public names as they are" }),
+        json!({ "type": "prompt", "session_id": "login", "content": "Leave the public names as they are", "idempotency_key": "0f6a2c9e" }),
         json!({ "type": "answer", "question_id": "Q-5eed1234", "answer": "YES" }),
         json!({ "type": "exit_recipe", "session_id": "login" }),
     ]

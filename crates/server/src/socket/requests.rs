@@ -4,7 +4,8 @@ use std::path::Path;
 
 use baton_core::base::id::{ProjectId, SessionId};
 use baton_core::base::text::{AgentName, NonBlank, RecipeId, Role};
-use baton_core::records::receipt::RequestedWork;
+use baton_core::recipe::run::Run;
+use baton_core::records::receipt::{ReceiptKey, RequestedWork};
 use baton_engine::asking::MessageDelivery;
 use baton_engine::runs::{RunRequest, SessionRuns};
 use baton_engine::tasks::chat::Posting;
@@ -20,7 +21,12 @@ use crate::state::principal::AuthedApp;
 
 const PROJECTS_PAGE: u32 = 500;
 
-pub(super) async fn handle(app: &AuthedApp, request: ClientMessage) -> Result<Value> {
+/// `key` is that of the receipt of a prompt.
+pub(super) async fn handle(
+    app: &AuthedApp,
+    request: ClientMessage,
+    key: Option<ReceiptKey>,
+) -> Result<Value> {
     match request {
         ClientMessage::GetAvailableRecipes {} => Ok(outgoing::available_recipes(&app.tasks().recipes)),
         ClientMessage::StartRecipe { session_id, recipe_id, working_directory, provider, message, from } => {
@@ -41,7 +47,7 @@ pub(super) async fn handle(app: &AuthedApp, request: ClientMessage) -> Result<Va
         }
         ClientMessage::Prompt { session_id, content } => {
             let text = non_blank(&content, "content")?;
-            prompt(app, session_id, text).await
+            prompt(app, session_id, text, key).await
         }
         ClientMessage::Answer { question_id, answer } => {
             let text = non_blank(&answer, "answer")?;
@@ -58,10 +64,14 @@ pub(super) async fn handle(app: &AuthedApp, request: ClientMessage) -> Result<Va
 
 async fn start(app: &AuthedApp, session: &SessionId, request: &RunRequest) -> Result<Value> {
     let run = SessionRuns::new(app.tasks()).start(session, request, app.actor()).await?;
+    Ok(started(&run))
+}
+
+pub(super) fn started(run: &Run) -> Value {
     let mut ack = outgoing::ack("start_recipe");
     ack["run_id"] = json!(run.id());
     ack["task_id"] = json!(run.task());
-    Ok(ack)
+    ack
 }
 
 /// The settings assign agents by role. Refuses a requested provider that would not run every step of the recipe.
@@ -108,15 +118,19 @@ async fn project_at(app: &App, folder: &str) -> Result<Option<ProjectId>> {
 }
 
 /// Sends the text to the session's running recipe; without one it becomes a task like any message.
-async fn prompt(app: &AuthedApp, session: SessionId, text: NonBlank) -> Result<Value> {
+async fn prompt(
+    app: &AuthedApp,
+    session: SessionId,
+    text: NonBlank,
+    key: Option<ReceiptKey>,
+) -> Result<Value> {
     let mut ack = outgoing::ack("prompt");
     let project = app.tasks().store.session(&session).await?.and_then(|stored| stored.value.project_id);
     let project = match project {
         Some(id) => app.tasks().store.project(id).await?.map(|stored| stored.value),
         None => None,
     };
-    let posting =
-        Posting { session, text, wanted: RequestedWork::default(), key: None, attachments: Vec::new() };
+    let posting = Posting { session, text, wanted: RequestedWork::default(), key, attachments: Vec::new() };
     let taken = MessageDelivery::new(app.tasks()).post(project.as_ref(), &posting, app.sender()).await?;
     ack["task_id"] = json!(taken.task);
     if let Some(to) = taken.delivered {

@@ -21,6 +21,7 @@ mod reviewing;
 mod routines;
 mod run_projects;
 mod runs;
+mod socket_keys;
 mod sockets;
 mod standing_still;
 mod streams;
