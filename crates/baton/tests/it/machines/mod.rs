@@ -9,5 +9,6 @@ mod network;
 mod network_cuts;
 mod notices;
 mod remote_outage;
+mod routines;
 mod secrets;
 pub(crate) mod sharing;
