@@ -46,7 +46,7 @@ pub(crate) async fn run(api: &Api, command: BreakdownCommand) -> Result<String, 
             if api.is_json {
                 return output::json(&json!({ "breakdown": view, "plan": plan }));
             }
-            let mut text = format!("{}  {}\n{}\n", id, view.summary.title, view.summary.queue.as_str());
+            let mut text = format!("{}  {}\n{}\n", id, view.summary.title, view.state.label());
             match plan {
                 Some(plan) => {
                     let _ = write!(text, "\n{plan}");

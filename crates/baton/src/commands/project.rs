@@ -146,11 +146,16 @@ fn render(report: &ProjectReportResponse) -> String {
             .iter()
             .map(|task| {
                 let attempts = task.attempts.len().to_string();
-                [task.task_id.to_string(), task.queue.as_str().to_owned(), attempts, task.title.to_string()]
+                [
+                    task.task_id.to_string(),
+                    task.queue.label(task.status).to_owned(),
+                    attempts,
+                    task.title.to_string(),
+                ]
             })
             .collect();
         text.push('\n');
-        text.push_str(&output::table(["TASK", "QUEUE", "ATTEMPTS", "TITLE"], &rows));
+        text.push_str(&output::table(["TASK", "STATE", "ATTEMPTS", "TITLE"], &rows));
     }
     if let Some(at) = &project.completed_at {
         let _ = writeln!(text, "\nCompleted {at}.");

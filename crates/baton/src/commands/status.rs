@@ -124,7 +124,7 @@ fn render(status: &StatusReport) -> String {
     let waiting = &status.waiting;
     let parts = [
         (waiting.questions, "question", "baton questions"),
-        (waiting.to_review, "task to review", "baton task list --queue provisional"),
+        (waiting.to_review, "task to review", "baton task list --queue review"),
         (waiting.standstills, "matter to decide", "baton questions"),
     ];
     text.push('\n');

@@ -75,20 +75,20 @@ fn tasks_are_added_listed_shown_and_cancelled() {
     ");
     insta::assert_snapshot!(folder.transcript(&["task", "list"]), @r"
     exit 0
-    ID             QUEUE     PRIO    TITLE
-    TASK-00000000  incoming  P1      Fix the login
-    TASK-00000001  incoming  P2      Write it down
+    ID             STATE   PRIO    TITLE
+    TASK-00000000  Queued  P1      Fix the login
+    TASK-00000001  Queued  P2      Write it down
     ");
     insta::assert_snapshot!(folder.transcript(&["task", "ready"]), @r"
     exit 0
-    ID             QUEUE     PRIO    TITLE
-    TASK-00000000  incoming  P1      Fix the login
+    ID             STATE   PRIO    TITLE
+    TASK-00000000  Queued  P1      Fix the login
     ");
     let second = folder.ids().remove(1);
     insta::assert_snapshot!(folder.transcript(&["task", "show", &second]), @r"
     exit 0
     TASK-00000001  Write it down
-    incoming · QUEUED · IMPLEMENTATION · P2
+    Queued · IMPLEMENTATION · P2
 
     Waiting on TASK-00000000
     ");

@@ -11,6 +11,7 @@ pub mod fence;
 pub mod finding;
 mod follow_up;
 pub mod guard;
+mod label;
 pub mod ledger;
 pub mod messages;
 pub mod met_commits;

@@ -13,7 +13,7 @@ use std::path::Path;
 use baton_core::base::id::{AttemptId, InvalidId, SessionId, TaskId};
 use baton_core::base::text::{InvalidName, RecipeId, nearest};
 use baton_core::base::words::pluralize;
-use baton_core::task::state::{QueueName, ReplacedBy, TaskState};
+use baton_core::task::state::{QueueName, ReplacedBy, StateName, TaskState, TaskStatus};
 use baton_engine::reports::view::{ReadyTask, TaskSummary, TaskView};
 use baton_server::client::with_query;
 use serde_json::{Value, json};
@@ -286,7 +286,12 @@ const QUEUES: [QueueName; 11] = [
 ];
 
 fn parse_queue(text: &str) -> Result<QueueName, CliError> {
-    QUEUES.into_iter().find(|queue| queue.as_str() == text).ok_or_else(|| {
+    let is_meant = |queue: &QueueName| {
+        let words = queue.label(TaskStatus::Running);
+        let is_short = text == "review" && *queue == QueueName::Provisional;
+        is_short || queue.as_str() == text || words.eq_ignore_ascii_case(&text.replace(['-', '_'], " "))
+    };
+    QUEUES.into_iter().find(is_meant).ok_or_else(|| {
         let names = QUEUES.map(QueueName::as_str);
         let hint = match nearest(text, names) {
             Some(name) => format!("did you mean {name}?"),
@@ -301,9 +306,7 @@ fn rows(tasks: &[TaskSummary], nothing: &str) -> String {
         return nothing.to_owned();
     }
     let mark = |task: &TaskSummary| match task {
-        task if task.show_reply_ui => "question",
         task if task.waits_until.is_some() => "later",
-        task if task.held_because.is_some() => "held",
         task if !task.needs_review.is_empty() || task.too_large.is_some() => "review",
         task if task.left_to_person.is_some() => "review",
         task if task.open_question.is_some() => "asks",
@@ -313,12 +316,18 @@ fn rows(tasks: &[TaskSummary], nothing: &str) -> String {
     output::table(HEADINGS, &rows)
 }
 
-const HEADINGS: [&str; 5] = ["ID", "QUEUE", "PRIO", "", "TITLE"];
+const HEADINGS: [&str; 5] = ["ID", "STATE", "PRIO", "", "TITLE"];
+
+/// Where it stands, in the words of the pages.
+pub(crate) fn label(task: &TaskSummary) -> &'static str {
+    let is_held = task.queue == QueueName::Incoming && task.held_because.is_some();
+    if is_held { StateName::Held.label() } else { task.queue.label(task.status) }
+}
 
 fn row(task: &TaskSummary, mark: String) -> [String; 5] {
     [
         task.task_id.to_string(),
-        task.queue.as_str().to_owned(),
+        label(task).to_owned(),
         task.priority.as_str().to_owned(),
         mark,
         task.title.to_string(),

@@ -14,19 +14,20 @@ use baton_engine::reports::view::{TaskSummary, TaskView};
 
 use crate::commands::question::answer_command;
 use crate::commands::recipe::describe_state;
+use crate::output::time;
 
 /// A task as text, with what to do next.
 pub(crate) fn render(view: &TaskView) -> String {
     let summary = &view.summary;
     let mut text = format!(
-        "{}  {}\n{} · {} · {} · {}\n",
+        "{}  {}\n{} · {} · {}\n",
         summary.task_id,
         summary.title,
-        summary.queue.as_str(),
-        summary.status.as_str(),
+        view.state.label(),
         summary.task_type,
         summary.priority.as_str()
     );
+    text.push_str(&render_attempt_at_work(view));
     if !view.description.trim().is_empty() {
         let _ = writeln!(text, "\n{}", view.description.trim_end());
     }
@@ -108,6 +109,21 @@ pub(crate) fn render(view: &TaskView) -> String {
         let _ = writeln!(text, "\nOutput:\n{}", output.trim_end());
     }
     text
+}
+
+/// Who works on it now, since when and where.
+fn render_attempt_at_work(view: &TaskView) -> String {
+    let Some(record) = view.attempts.last().filter(|record| record.closing.is_none()) else {
+        return String::new();
+    };
+    let (id, attempt) = (view.summary.task_id, &record.attempt);
+    let on = attempt.worker.as_ref().map(|worker| format!(" on {worker}")).unwrap_or_default();
+    format!(
+        "Attempt {} by {}{on}, started {}, on branch baton/{id}. See what it does: baton task log {id} -f\n",
+        attempt.number,
+        attempt.agent,
+        time(attempt.started_at)
+    )
 }
 
 /// What the last attempt reported, and what Baton measured of it.

@@ -25,19 +25,19 @@ const fn badge(word: &'static str, glyph: &'static str, tone: &'static str) -> S
 
 pub(crate) const fn state_name_badge(state: StateName) -> StateBadge {
     match state {
-        StateName::Incoming => badge("Queued", "○", "queued"),
-        StateName::Held => badge("Held", "‖", "queued"),
-        StateName::Breakdown => badge("Needs a plan", "⋔", "planning"),
-        StateName::Claimed => badge("Working", "▶", "working"),
-        StateName::NeedsContinuation => badge("Continuing", "↻", "queued"),
-        StateName::AwaitingResponse => badge("Waiting for you", "?", "asking"),
-        StateName::Blocked => badge("Blocked", "!", "asking"),
-        StateName::Provisional => badge("Ready for review", "◆", "review"),
-        StateName::Landing => badge("Landing", "⇣", "working"),
-        StateName::Recycled => badge("Split", "♺", "recycled"),
-        StateName::Done => badge("Done", "✓", "done"),
-        StateName::Failed => badge("Failed", "✗", "failed"),
-        StateName::Cancelled => badge("Cancelled", "⊘", "cancelled"),
+        StateName::Incoming => badge(state.label(), "○", "queued"),
+        StateName::Held => badge(state.label(), "‖", "queued"),
+        StateName::Breakdown => badge(state.label(), "⋔", "planning"),
+        StateName::Claimed => badge(state.label(), "▶", "working"),
+        StateName::NeedsContinuation => badge(state.label(), "↻", "queued"),
+        StateName::AwaitingResponse => badge(state.label(), "?", "asking"),
+        StateName::Blocked => badge(state.label(), "!", "asking"),
+        StateName::Provisional => badge(state.label(), "◆", "review"),
+        StateName::Landing => badge(state.label(), "⇣", "working"),
+        StateName::Recycled => badge(state.label(), "♺", "recycled"),
+        StateName::Done => badge(state.label(), "✓", "done"),
+        StateName::Failed => badge(state.label(), "✗", "failed"),
+        StateName::Cancelled => badge(state.label(), "⊘", "cancelled"),
     }
 }
 
@@ -45,13 +45,13 @@ pub(crate) const fn state_badge(state: &TaskState) -> StateBadge {
     match state {
         TaskState::Provisional(provisional) => match provisional.mark {
             ReviewMark::Ready => state_name_badge(StateName::Provisional),
-            ReviewMark::NoChanges { .. } => badge("No changes", "◇", "review"),
-            ReviewMark::BurnedOut => badge("No progress", "▲", "failed"),
-            ReviewMark::NotConverging => badge("Not converging", "▲", "failed"),
-            ReviewMark::NeedsReview { .. } => badge("Needs review", "▲", "review"),
-            ReviewMark::Plan => badge("Plan to approve", "◆", "review"),
+            ReviewMark::NoChanges { .. } => badge(state.label(), "◇", "review"),
+            ReviewMark::BurnedOut => badge(state.label(), "▲", "failed"),
+            ReviewMark::NotConverging => badge(state.label(), "▲", "failed"),
+            ReviewMark::NeedsReview { .. } => badge(state.label(), "▲", "review"),
+            ReviewMark::Plan => badge(state.label(), "◆", "review"),
         },
-        TaskState::Recycled { replaced_by: ReplacedBy::Tasks(_) } => badge("In parts", "♺", "recycled"),
+        TaskState::Recycled { replaced_by: ReplacedBy::Tasks(_) } => badge(state.label(), "♺", "recycled"),
         other => state_name_badge(other.name()),
     }
 }
