@@ -102,9 +102,9 @@ pub(crate) enum CliCommand {
         /// Task id, or a unique prefix of it
         #[arg(add = ArgValueCompleter::new(completion::tasks))]
         task: String,
-        /// What is wrong; the next attempt sees this
+        /// What is wrong; the next attempt sees this [default: opens your editor]
         #[arg(long)]
-        reason: String,
+        reason: Option<String>,
     },
     /// Replace a task that is too large with a breakdown into smaller tasks
     #[command(

@@ -8,8 +8,8 @@ use crate::cli::completion;
 #[derive(Debug, Default, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag a person types")]
 pub(crate) struct AcceptArgs {
-    /// Task ids, or unique prefixes of them
-    #[arg(required_unless_present = "all", conflicts_with = "all", add = ArgValueCompleter::new(completion::tasks))]
+    /// Task ids, or unique prefixes of them; without any, a terminal shows what can be accepted
+    #[arg(conflicts_with = "all", add = ArgValueCompleter::new(completion::tasks))]
     pub(crate) tasks: Vec<String>,
     /// Accept all provisional tasks; burned-out tasks are only listed
     #[arg(long)]

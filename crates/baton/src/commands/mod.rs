@@ -55,7 +55,7 @@ use crate::context::api::Api;
 use crate::error::CliError;
 use crate::explain;
 use crate::options::GlobalOptions;
-use crate::output;
+use crate::output::{self, Look, PagerUse};
 
 /// Threads of the commands that run agents. Agents and git are processes of their own; these threads only wait for them.
 const WORKER_THREADS: usize = 2;
@@ -66,6 +66,7 @@ const WORKER_THREADS: usize = 2;
 pub(crate) fn run(arguments: Cli) -> Result<ExitCode, CliError> {
     let Cli { options, command } = arguments;
     let options = &options;
+    let (look, paging) = if options.json { (Look::Raw, PagerUse::Never) } else { reading(&command) };
     let printed = match command {
         // These own their streams and their exit code.
         CliCommand::AgentWatchdog => return Ok(baton_engine::watchdog::program()),
@@ -138,7 +139,7 @@ pub(crate) fn run(arguments: Cli) -> Result<ExitCode, CliError> {
         CliCommand::Give(arguments) => call_api(options, async |api| take::give(api, &arguments).await),
         CliCommand::Accept(arguments) => call_api(options, async |api| accept::run(api, arguments).await),
         CliCommand::Reject { task, reason } => {
-            call_api(options, async |api| verdict::reject(api, &task, &reason).await)
+            call_api(options, async |api| verdict::reject_with(api, &task, reason).await)
         }
         CliCommand::Recycle { task, reason } => {
             call_api(options, async |api| verdict::recycle(api, &task, reason).await)
@@ -158,7 +159,25 @@ pub(crate) fn run(arguments: Cli) -> Result<ExitCode, CliError> {
         CliCommand::Import(arguments) => call_api(options, async |api| import::run(api, arguments).await),
         CliCommand::Export(arguments) => call_api(options, async |api| export::run(api, arguments).await),
     };
-    printed.map(|text| output::data(&text))
+    printed.map(|text| output::data(&text, look, paging))
+}
+
+/// How what a command prints is read.
+fn reading(command: &CliCommand) -> (Look, PagerUse) {
+    use crate::cli::tasks::TaskCommand;
+    match command {
+        CliCommand::Task(TaskCommand::Diff { .. }) => (Look::Diff, PagerUse::WhereLong),
+        CliCommand::Task(TaskCommand::Log { follow: false, .. }) => (Look::Raw, PagerUse::WhereLong),
+        CliCommand::Review(_) => (Look::Diff, PagerUse::Never),
+        CliCommand::Task(TaskCommand::List { .. } | TaskCommand::Show { .. })
+        | CliCommand::Explain { .. }
+        | CliCommand::Config => (Look::Text, PagerUse::WhereLong),
+        // Made for programs, or for files.
+        CliCommand::Completions(_) | CliCommand::Man(_) | CliCommand::Export(_) => {
+            (Look::Raw, PagerUse::Never)
+        }
+        _ => (Look::Text, PagerUse::Never),
+    }
 }
 
 /// On this thread alone: a command that sends one request and ends need not start a pool.

@@ -10,7 +10,7 @@ use crate::commands::task::{fetch_all, show};
 use crate::commands::{accept, verdict};
 use crate::context::api::Api;
 use crate::error::CliError;
-use crate::output;
+use crate::output::{self, Look};
 use crate::terminal::input::TerminalInput;
 
 const QUESTION: &str = "[a]ccept, [r]equest changes, or anything else to leave it:";
@@ -20,9 +20,9 @@ pub(crate) async fn run(api: &Api, arguments: ReviewArgs) -> Result<String, CliE
     let view = api.task(id).await?;
     let is_decided = arguments.accept || arguments.request_changes.is_some();
     if !matches!(view.state, TaskState::Provisional(_)) && !is_decided {
-        let queue = view.summary.queue.as_str();
+        let state = view.state.name().described();
         return Err(CliError::refused(
-            format!("{id} is {queue}: there is no finished work to review"),
+            format!("{id} is {state}: there is no finished work to review"),
             format!("see where it stands: baton task show {id}"),
         ));
     }
@@ -41,7 +41,7 @@ pub(crate) async fn run(api: &Api, arguments: ReviewArgs) -> Result<String, CliE
     if !terminal.is_there() {
         return Ok(text);
     }
-    output::line(text.trim_end());
+    output::line_as(text.trim_end(), Look::Diff);
     output::talk(QUESTION);
     match terminal.line().await.as_deref().map(str::trim) {
         Some("a" | "accept") => {

@@ -4,9 +4,11 @@
 
 mod age;
 mod logging;
+mod look;
 mod progress;
 mod visible;
 
+use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,9 +17,12 @@ use serde::Serialize;
 use serde_json::json as object;
 
 use crate::error::{CliError, FAILED, USAGE};
+use crate::output::look::Ink;
+use crate::terminal::pager;
 
 pub(crate) use self::age::{age, time};
 pub(crate) use self::logging::{speak_json, spoken_in};
+pub(crate) use self::look::Look;
 pub(crate) use self::progress::ProgressBar;
 pub(crate) use self::visible::visible;
 
@@ -26,11 +31,14 @@ static HAS_DATA: AtomicBool = AtomicBool::new(false);
 
 /// Prints data. A closed pipe (`baton … | head`) is not an error. Files and pipes get it unchanged; a terminal does not
 /// get control characters.
-pub(crate) fn data(text: &str) -> ExitCode {
+pub(crate) fn data(text: &str, look: Look, paging: PagerUse) -> ExitCode {
     progress::close();
     HAS_DATA.store(true, Ordering::Relaxed);
+    let text = on_screen(text, look);
+    if paging == PagerUse::WhereLong && pager::show(&text) {
+        return ExitCode::SUCCESS;
+    }
     let mut stdout = std::io::stdout().lock();
-    let text = if stdout.is_terminal() { visible(text) } else { text.into() };
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
@@ -38,6 +46,22 @@ pub(crate) fn data(text: &str) -> ExitCode {
             let _ = writeln!(std::io::stderr(), "error: cannot write to standard output: {error}");
             ExitCode::from(FAILED)
         }
+    }
+}
+
+/// Whether a text that is longer than the screen is shown in the user's pager.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PagerUse {
+    WhereLong,
+    Never,
+}
+
+/// As standard output gets it: unchanged, or for a terminal without the control characters of others, and in colour.
+fn on_screen(text: &str, look: Look) -> Cow<'_, str> {
+    match (is_terminal(), visible(text)) {
+        (false, _) => text.into(),
+        (true, shown) if !look::has_colours() => shown,
+        (true, shown) => look::paint(&shown, look).into_owned().into(),
     }
 }
 
@@ -75,10 +99,14 @@ pub(crate) fn confirm(question: &str) -> bool {
 
 /// Prints one line of data at once, for output that grows over time.
 pub(crate) fn line(text: &str) {
+    line_as(text, Look::Text);
+}
+
+pub(crate) fn line_as(text: &str, look: Look) {
     HAS_DATA.store(true, Ordering::Relaxed);
     // A closed pipe does not stop the work.
+    let text = on_screen(text, look);
     let mut stdout = std::io::stdout().lock();
-    let text = if stdout.is_terminal() { visible(text) } else { text.into() };
     let _ = writeln!(stdout, "{text}").and_then(|()| stdout.flush());
 }
 
@@ -107,8 +135,14 @@ pub(crate) fn error(error: &CliError, is_json: bool) -> ExitCode {
     }
     if !logging::error(error) {
         let more = error.reason.as_ref().map(|reason| format!("\nMore: baton explain {reason}"));
-        let text = format!("error: {}\n\nHint: {}{}", error.message, error.hint, more.unwrap_or_default());
-        let _ = writeln!(std::io::stderr(), "{}", visible(&text));
+        let (message, hint) = (visible(&error.message), visible(&error.hint));
+        let [word, tip] = if std::io::stderr().is_terminal() && look::has_colours() {
+            [Ink::Red.paint("error:"), Ink::Bold.paint("Hint:")]
+        } else {
+            ["error:", "Hint:"].map(str::to_owned)
+        };
+        let more = more.unwrap_or_default();
+        let _ = writeln!(std::io::stderr(), "{word} {message}\n\n{tip} {hint}{}", visible(&more));
     }
     ExitCode::from(error.code)
 }
@@ -141,8 +175,25 @@ fn not_json(error: serde_json::Error) -> CliError {
     CliError::bug(format!("cannot write the result as JSON: {error}"))
 }
 
-/// Renders rows under headings, in aligned columns.
+/// What a shortened last column keeps at least.
+const LAST_COLUMN_MIN: usize = 20;
+
+/// Renders rows under headings, in aligned columns. At a terminal each row is one line: the last column is shortened.
 pub(crate) fn table<const COLUMNS: usize>(headings: [&str; COLUMNS], rows: &[[String; COLUMNS]]) -> String {
+    let text = aligned(headings, rows);
+    let Some(width) = pager::width().filter(|_| is_terminal()) else { return text };
+    text.lines().map(|line| shortened(line, width) + "\n").collect()
+}
+
+fn shortened(line: &str, width: usize) -> String {
+    if line.chars().count() <= width.max(LAST_COLUMN_MIN) {
+        return line.to_owned();
+    }
+    let kept: String = line.chars().take(width.max(LAST_COLUMN_MIN) - 1).collect();
+    kept.trim_end().to_owned() + "…"
+}
+
+fn aligned<const COLUMNS: usize>(headings: [&str; COLUMNS], rows: &[[String; COLUMNS]]) -> String {
     let mut widths = headings.map(|heading| heading.chars().count());
     for row in rows {
         for (width, cell) in widths.iter_mut().zip(row) {

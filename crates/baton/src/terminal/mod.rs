@@ -6,4 +6,5 @@ pub(crate) mod answers;
 pub(crate) mod browser;
 pub(crate) mod editor;
 pub(crate) mod input;
+pub(crate) mod pager;
 pub(crate) mod signals;

@@ -26,6 +26,7 @@ mod names;
 mod narration;
 mod port;
 mod product;
+mod reading;
 mod recipes;
 mod server;
 mod services;

@@ -30,7 +30,18 @@ fn is_left_out(task: &TaskSummary, accept: &AcceptArgs) -> bool {
     accept.all && !accept.force && !task.reasons_to_look().is_empty()
 }
 
-pub(crate) async fn run(api: &Api, accept: AcceptArgs) -> Result<String, CliError> {
+pub(crate) async fn run(api: &Api, mut accept: AcceptArgs) -> Result<String, CliError> {
+    if accept.tasks.is_empty() && !accept.all {
+        // A script whose variable is empty has not asked for a list.
+        if !output::is_terminal() {
+            let hint = "name tasks, or accept all: baton accept --all";
+            return Err(CliError::usage("there is no task to accept", hint));
+        }
+        (accept.all, accept.dry_run) = (true, true);
+        output::next(
+            "Accept one: baton accept TASK; all: baton accept --all; read one first: baton review TASK\n",
+        );
+    }
     let tasks = select_tasks(api, &accept).await?;
     if accept.dry_run {
         return preview::show(api, &accept, tasks).await;

@@ -32,7 +32,7 @@ pub(super) async fn show(
     let foreseen: Vec<AcceptOutcome> = api::read(answer["preview"].take())?;
     let mut foreseen: BTreeMap<TaskId, AcceptOutcome> =
         foreseen.into_iter().map(|one| (one.task_id, one)).collect();
-    let fates: Vec<(TaskId, AcceptForecast)> = tasks
+    let fates: Vec<(&TaskSummary, AcceptForecast)> = tasks
         .iter()
         .map(|task| {
             let fate = if is_left_out(task, accept) {
@@ -40,21 +40,23 @@ pub(super) async fn show(
             } else {
                 AcceptForecast::new(choose_action(task, accept), foreseen.remove(&task.task_id))
             };
-            (task.task_id, fate)
+            (task, fate)
         })
         .collect();
     if api.is_json {
-        let preview: Vec<Value> = fates.iter().map(|(task, fate)| fate.to_json(*task)).collect();
+        let preview: Vec<Value> = fates.iter().map(|(task, fate)| fate.to_json(task.task_id)).collect();
         return output::json(&json!({ "preview": preview }));
     }
     let mut text = String::new();
     for (task, fate) in fates {
-        let _ = write!(text, "{task}  would be {}", fate.word());
+        let (task, title) = (task.task_id, &task.title);
+        let _ = write!(text, "{task} “{title}” would be {}", fate.word());
         match fate {
             AcceptForecast::Accepted { starts, into, is_checked, takes_along } => {
                 let names: Vec<String> = starts.iter().map(ToString::to_string).collect();
-                let what = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
-                let _ = write!(text, " and start {what}");
+                if !names.is_empty() {
+                    let _ = write!(text, " and start {}", names.join(", "));
+                }
                 if let Some(branch) = into {
                     let _ = write!(text, "; it merges into {branch} without conflicts");
                 }
