@@ -17,6 +17,7 @@ pub mod peer;
 pub(crate) mod pipe;
 pub mod piped_run;
 pub mod secrecy;
+mod socket_holder;
 mod socket_table;
 pub(crate) mod spawn;
 mod table;

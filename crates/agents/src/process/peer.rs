@@ -6,8 +6,7 @@
 //! session, a scheduler, another terminal. Only a fence stops that.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::OnceLock;
@@ -15,8 +14,10 @@ use std::sync::OnceLock;
 use baton_core::base::id::AttemptId;
 
 use crate::fence::relay;
+use crate::process::cgroup::{self, GroupId};
 use crate::process::environment::ATTEMPT_ID;
-use crate::process::socket_table;
+use crate::process::socket_holder::{self, Holder};
+use crate::process::socket_table::{self, TcpEntry};
 use crate::process::table::{self, ProcessEntry};
 
 /// Ancestors that are looked at; real trees are a dozen deep.
@@ -25,29 +26,34 @@ const ANCESTORS_MAX: usize = 256;
 /// In the environment of a command that is told of notices.
 const NOTICE: &[u8] = b"BATON_NOTICE_KIND=";
 
-/// Who is at the other end of a connection on this machine.
+/// Who is at the other end of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PeerOwner {
     /// A process of this attempt.
     Attempt(AttemptId),
     /// A process of this user that belongs to no attempt.
     User(u32),
+    /// No process is seen to have the connection open, while attempts are at work: it may be one of theirs.
+    Unseen,
     /// It has closed the connection.
     Gone,
-    /// The system does not tell.
+    /// Another machine, or the system does not tell.
     Unknown,
 }
 
 /// The owner of the client end `peer` of a connection to `local`.
+///
+/// Whatever address a process of this machine takes, the kernel has its end of the connection.
 pub fn owner_of_peer(local: SocketAddr, peer: SocketAddr) -> PeerOwner {
     if let Some(attempt) = relay::attempt_of_address(peer) {
         return PeerOwner::Attempt(attempt);
     }
     let Some(socket) = socket_table::find(peer, local) else {
-        return if socket_table::is_readable() { PeerOwner::Gone } else { PeerOwner::Unknown };
+        let is_known = socket_table::is_readable() && is_of_this_machine(peer);
+        return if is_known { PeerOwner::Gone } else { PeerOwner::Unknown };
     };
     let own = own_attempts();
-    match find_holder(socket.inode) {
+    match socket_holder::find(socket.inode) {
         Holder::Found(pid) => match attempt_above(pid, own) {
             Some(attempt) => PeerOwner::Attempt(attempt),
             None => PeerOwner::User(socket.uid),
@@ -55,16 +61,59 @@ pub fn owner_of_peer(local: SocketAddr, peer: SocketAddr) -> PeerOwner {
         // A process can forbid others to look at its files. Among those, one of an attempt's is the suspect.
         Holder::Hidden(pids) => match pids.iter().find_map(|&pid| attempt_above(pid, own)) {
             Some(attempt) => PeerOwner::Attempt(attempt),
-            None => PeerOwner::User(socket.uid),
+            None => owner_of_unheld(socket, local, peer, &pids),
         },
     }
+}
+
+/// A connection can be open without being among the files of any process that can be looked at: it is on its way through
+/// a UNIX socket, a thread with files of its own has it, or a call that reads from it goes on after it was closed. An
+/// agent can do each of these on purpose.
+fn owner_of_unheld(socket: TcpEntry, local: SocketAddr, peer: SocketAddr, hidden: &[u32]) -> PeerOwner {
+    if socket.uid != rustix::process::geteuid().as_raw() {
+        return PeerOwner::User(socket.uid);
+    }
+    let members = members_of_attempts();
+    let in_thread = members.iter().find(|(pid, _)| socket_holder::is_held_by_thread(*pid, socket.inode));
+    if let Some(&(_, attempt)) = in_thread {
+        return PeerOwner::Attempt(attempt);
+    }
+    if socket_table::find(peer, local).is_none() {
+        return PeerOwner::Gone;
+    }
+    if members.is_empty() || is_from_elsewhere(socket, hidden, &members) {
+        PeerOwner::User(socket.uid)
+    } else {
+        PeerOwner::Unseen
+    }
+}
+
+/// Whether the connection was made in a control group of a process that cannot be looked at (the `sshd` of a forwarded port,
+/// for one) where no attempt is, and where none can have been: another user decides who gets into that group.
+fn is_from_elsewhere(socket: TcpEntry, hidden: &[u32], members: &[(u32, AttemptId)]) -> bool {
+    let own = rustix::process::geteuid().as_raw();
+    let made_in = |group: &GroupId| Some(group.id) == socket.group;
+    hidden.iter().filter_map(|&pid| cgroup::id_of(pid)).any(|group| made_in(&group) && group.owner != own)
+        && !members.iter().filter_map(|&(pid, _)| cgroup::id_of(pid)).any(|group| made_in(&group))
+}
+
+/// Only an address of this machine can be bound.
+fn is_of_this_machine(address: SocketAddr) -> bool {
+    let ip = address.ip().to_canonical();
+    ip.is_loopback() || UdpSocket::bind((ip, 0)).is_ok()
+}
+
+/// Every process that belongs to an attempt, and to which one.
+fn members_of_attempts() -> Vec<(u32, AttemptId)> {
+    let own = own_attempts();
+    table::pids().filter_map(|pid| Some((pid, attempt_above(pid, own)?))).collect()
 }
 
 /// The attempt that the client end `peer` of a connection to `local` belongs to.
 pub fn attempt_of_peer(local: SocketAddr, peer: SocketAddr) -> Option<AttemptId> {
     match owner_of_peer(local, peer) {
         PeerOwner::Attempt(attempt) => Some(attempt),
-        PeerOwner::User(_) | PeerOwner::Gone | PeerOwner::Unknown => None,
+        PeerOwner::User(_) | PeerOwner::Unseen | PeerOwner::Gone | PeerOwner::Unknown => None,
     }
 }
 
@@ -145,31 +194,6 @@ fn parse_attempt(environ: &[u8]) -> Option<AttemptId> {
     let prefix = format!("{ATTEMPT_ID}=");
     let value = environ.split(|&byte| byte == 0).find_map(|pair| pair.strip_prefix(prefix.as_bytes()))?;
     std::str::from_utf8(value).ok()?.parse().ok()
-}
-
-enum Holder {
-    Found(u32),
-    /// Nobody that can be looked at; these cannot.
-    Hidden(Vec<u32>),
-}
-
-/// The process that has the socket open. New processes are looked at first: most connections are theirs.
-fn find_holder(inode: u64) -> Holder {
-    let name = format!("socket:[{inode}]");
-    let mut pids: Vec<u32> = table::pids().collect();
-    pids.sort_unstable_by(|one, other| other.cmp(one));
-    let mut hidden = Vec::new();
-    for pid in pids {
-        let Ok(files) = fs::read_dir(format!("/proc/{pid}/fd")) else {
-            hidden.push(pid);
-            continue;
-        };
-        let mut links = files.flatten().filter_map(|file| fs::read_link(file.path()).ok());
-        if links.any(|link| link.as_os_str() == name.as_str()) {
-            return Holder::Found(pid);
-        }
-    }
-    Holder::Hidden(hidden)
 }
 
 #[cfg(all(test, target_os = "linux"))]

@@ -12,6 +12,8 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 pub(super) struct TcpEntry {
     pub(super) uid: u32,
     pub(super) inode: u64,
+    /// The id of the control group it was made in, where the kernel tells.
+    pub(super) group: Option<u64>,
 }
 
 /// The end `own` of a connection to `other`.
@@ -55,6 +57,9 @@ mod netlink {
     /// Where an answer has the user and the inode.
     const UID_AT: usize = 80;
     const INODE_AT: usize = 84;
+    /// Attributes follow, each a length, a kind and a value, aligned to four bytes.
+    const ATTRIBUTES_AT: usize = 88;
+    const INET_DIAG_CGROUP_ID: u16 = 21;
 
     /// A header, then an `inet_diag_req_v2`.
     pub(super) fn request(own: SocketAddr, other: SocketAddr) -> Vec<u8> {
@@ -119,7 +124,21 @@ mod netlink {
         let number = |at: usize| Some(u32::from_ne_bytes(answer.get(at..at + 4)?.try_into().ok()?));
         let (uid, inode) = (number(UID_AT)?, number(INODE_AT)?);
         // A connection that has ended has no inode.
-        (kind == SOCK_DIAG_BY_FAMILY && inode != 0).then_some(TcpEntry { uid, inode: inode.into() })
+        let group = attribute(answer.get(ATTRIBUTES_AT..).unwrap_or_default(), INET_DIAG_CGROUP_ID);
+        (kind == SOCK_DIAG_BY_FAMILY && inode != 0).then_some(TcpEntry { uid, inode: inode.into(), group })
+    }
+
+    /// The attribute of this kind, if it is a number of eight bytes.
+    fn attribute(mut rest: &[u8], wanted: u16) -> Option<u64> {
+        loop {
+            let length = usize::from(u16::from_ne_bytes(rest.get(..2)?.try_into().ok()?));
+            let kind = u16::from_ne_bytes(rest.get(2..4)?.try_into().ok()?);
+            let value = rest.get(4..length)?;
+            if kind == wanted {
+                return value.try_into().ok().map(u64::from_ne_bytes);
+            }
+            rest = rest.get(length.next_multiple_of(4)..)?;
+        }
     }
 }
 
@@ -143,7 +162,7 @@ fn parse_line(line: &str) -> Option<(SocketAddr, SocketAddr, TcpEntry)> {
     let (own, other) = (parse_address(fields.next()?)?, parse_address(fields.next()?)?);
     let uid = fields.nth(4)?.parse().ok()?;
     let inode = fields.nth(1)?.parse().ok()?;
-    Some((own, other, TcpEntry { uid, inode }))
+    Some((own, other, TcpEntry { uid, inode, group: None }))
 }
 
 fn parse_address(text: &str) -> Option<SocketAddr> {
@@ -171,7 +190,7 @@ mod tests {
             "   0: 0100007F:1F90 0100007F:C350 01 00000000:00000000 00:00000000 00000000  1000 0 4242 1 0";
         let (own, other, entry) = parse_line(line).unwrap();
         assert_eq!((own, other), ("127.0.0.1:8080".parse().unwrap(), "127.0.0.1:50000".parse().unwrap()));
-        assert_eq!(entry, TcpEntry { uid: 1000, inode: 4242 });
+        assert_eq!(entry, TcpEntry { uid: 1000, inode: 4242, group: None });
         let mapped = parse_address("0000000000000000FFFF00000100007F:0050").unwrap();
         assert!(is_same(mapped, "127.0.0.1:80".parse().unwrap()));
     }
@@ -186,8 +205,15 @@ mod tests {
             let local = server.local_addr().unwrap();
             let in_table = find_in_table(peer, local).unwrap();
             // Where the kernel does not answer, the table alone counts.
-            assert!(ask_kernel(peer, local).is_none_or(|asked| asked == in_table), "{address}");
-            assert_eq!(find(peer, local), Some(in_table));
+            let same = |asked: TcpEntry| (asked.uid, asked.inode) == (in_table.uid, in_table.inode);
+            let asked = ask_kernel(peer, local);
+            assert!(asked.is_none_or(same), "{address}");
+            assert!(find(peer, local).is_some_and(same));
+            // Where both are told, it is the group that this process is in.
+            let own = crate::process::cgroup::id_of(std::process::id());
+            if let (Some(made_in), Some(own)) = (asked.and_then(|asked| asked.group), own) {
+                assert_eq!(made_in, own.id);
+            }
             assert_eq!(
                 find(local, SocketAddr::new(local.ip(), 9)),
                 None,

@@ -1,9 +1,10 @@
 //! Limits per client and in total. Hitting one returns a readable error.
 
 use std::collections::HashMap;
-use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+use crate::http::peer::Sender;
 
 /// Largest request body.
 pub const BODY_BYTES_MAX: usize = 1024 * 1024;
@@ -37,22 +38,22 @@ pub const TITLE_CHARS_MAX: usize = 500;
 /// What a program that runs a routine may say.
 pub(crate) const CALL_CHARS_MAX: usize = 20_000;
 
-/// Token bucket per client address: burst size and refill per second. A script that polls in a loop stays below this;
+/// Token bucket per sender: burst size and refill per second. A script that polls in a loop stays below this;
 /// a busy loop does not.
 const BURST: f64 = 4_000.0;
 const PER_SECOND: f64 = 2_000.0;
-/// Tracked addresses. Idle ones are evicted first.
-const ADDRESSES_MAX: usize = 4_096;
+/// Tracked senders. Idle ones are evicted first.
+const SENDERS_MAX: usize = 4_096;
 
-/// Wrong tokens per address: a person mistypes a few times, a program guesses.
+/// Wrong tokens per sender: a person mistypes a few times, a program guesses.
 const GUESSES: f64 = 20.0;
 const GUESSES_PER_SECOND: f64 = 0.1;
 
-/// Counts requests by address.
+/// Counts requests by sender.
 pub struct RateLimit {
     burst: f64,
     per_second: f64,
-    buckets: Mutex<HashMap<IpAddr, Bucket>>,
+    buckets: Mutex<HashMap<Sender, Bucket>>,
 }
 
 #[derive(Clone, Copy)]
@@ -77,23 +78,23 @@ impl RateLimit {
         (bucket.left + since * self.per_second).min(self.burst)
     }
 
-    /// Whether the address's bucket is empty.
-    pub fn is_used_up(&self, address: IpAddr, now: Instant) -> bool {
+    /// Whether the sender's bucket is empty.
+    pub fn is_used_up(&self, sender: Sender, now: Instant) -> bool {
         let buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
-        buckets.get(&address).is_some_and(|bucket| self.level(*bucket, now) < 1.0)
+        buckets.get(&sender).is_some_and(|bucket| self.level(*bucket, now) < 1.0)
     }
 
-    /// Takes one request from the address's bucket; false when it is empty.
-    pub fn try_take(&self, address: IpAddr, now: Instant) -> bool {
+    /// Takes one request from the sender's bucket; false when it is empty.
+    pub fn try_take(&self, sender: Sender, now: Instant) -> bool {
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
-        if buckets.len() >= ADDRESSES_MAX && !buckets.contains_key(&address) {
+        if buckets.len() >= SENDERS_MAX && !buckets.contains_key(&sender) {
             buckets.retain(|_, bucket| self.level(*bucket, now) < self.burst);
-            // All tracked addresses are active: refuse a new one instead of growing the table.
-            if buckets.len() >= ADDRESSES_MAX {
+            // All tracked senders are active: refuse a new one instead of growing the table.
+            if buckets.len() >= SENDERS_MAX {
                 return false;
             }
         }
-        let bucket = buckets.entry(address).or_insert(Bucket { left: self.burst, at: now });
+        let bucket = buckets.entry(sender).or_insert(Bucket { left: self.burst, at: now });
         let left = self.level(*bucket, now);
         let takes = left >= 1.0;
         *bucket = Bucket { left: if takes { left - 1.0 } else { left }, at: now };
@@ -106,8 +107,8 @@ mod tests {
     use super::*;
     use std::net::Ipv4Addr;
 
-    fn address(number: u32) -> IpAddr {
-        IpAddr::V4(Ipv4Addr::from(number))
+    fn address(number: u32) -> Sender {
+        Sender::Address(Ipv4Addr::from(number).into())
     }
 
     #[test]
@@ -116,6 +117,7 @@ mod tests {
         let taken = (0..5_000).filter(|_| limit.try_take(address(1), now)).count();
         assert_eq!(taken, 4_000);
         assert!(limit.try_take(address(2), now), "another address has its own");
+        assert!(limit.try_take(Sender::User(1), now), "and so has whoever is known");
         let later = now + Duration::from_millis(10);
         assert_eq!((0..100).filter(|_| limit.try_take(address(1), later)).count(), 20);
     }

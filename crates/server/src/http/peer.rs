@@ -3,10 +3,11 @@
 //! A process of an attempt is an agent, whatever token it shows or hides: it may use the tools of its own attempt, look at
 //! tasks and add some. Everything else is refused and recorded on its task. Other users of the machine need a token.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use axum::http::Method;
+use baton_core::base::id::AttemptId;
 use baton_engine::peer::{PeerOwner, owner_of_peer};
 use tokio::sync::{OnceCell, Semaphore};
 
@@ -47,9 +48,6 @@ impl Peer {
     /// Only known for connections of this machine.
     pub async fn owner(&self) -> PeerOwner {
         let (address, Some(local)) = (self.address, self.local) else { return PeerOwner::Unknown };
-        if !address.ip().to_canonical().is_loopback() && address.ip() != local.ip() {
-            return PeerOwner::Unknown;
-        }
         let find = || async move {
             let _permit = LOOKUPS.acquire().await;
             tokio::task::spawn_blocking(move || owner_of_peer(local, address))
@@ -57,6 +55,15 @@ impl Peer {
                 .unwrap_or(PeerOwner::Unknown)
         };
         *self.owner.get_or_init(find).await
+    }
+
+    /// Who its requests count for.
+    pub async fn sender(&self) -> Sender {
+        match self.owner().await {
+            PeerOwner::Attempt(attempt) => Sender::Attempt(attempt),
+            PeerOwner::User(uid) => Sender::User(uid),
+            PeerOwner::Unseen | PeerOwner::Gone | PeerOwner::Unknown => Sender::Address(self.address.ip()),
+        }
     }
 }
 
@@ -66,22 +73,37 @@ pub(crate) fn is_for_agents(method: &Method, route: &str) -> bool {
     (is_read && AGENT_READS.contains(&route)) || (*method == Method::POST && AGENT_POSTS.contains(&route))
 }
 
-/// Refuses other users of this machine, and senders that are gone before anyone could look.
-pub(crate) fn check_user(owner: PeerOwner, method: &Method, has_credentials: bool) -> Result<(), ApiError> {
+/// Who a request counts for, where requests are limited: no process of an attempt uses up the person's share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Sender {
+    Address(IpAddr),
+    Attempt(AttemptId),
+    User(u32),
+}
+
+/// Refuses senders that are gone before anyone could look. The error is for those who must show a valid token, even where
+/// the server needs none.
+pub(crate) fn check_sender(owner: PeerOwner) -> Result<Option<ApiError>, ApiError> {
     let own = rustix::process::geteuid().as_raw();
     match owner {
         // Root may do everything anyway.
-        PeerOwner::User(uid) if uid != own && uid != 0 && !has_credentials => Err(ApiError::new(
+        PeerOwner::User(uid) if uid != own && uid != 0 => Ok(Some(ApiError::new(
             Code::Unauthorized,
             "other users of this machine need a token",
             "ask the user who runs this server: baton token create NAME --role viewer",
-        )),
-        PeerOwner::Gone if ![Method::GET, Method::HEAD].contains(method) => Err(ApiError::new(
+        ))),
+        PeerOwner::Unseen => Ok(Some(ApiError::new(
+            Code::Unauthorized,
+            "no program is seen to have made this connection, and agents are at work that may have",
+            "log in with a token: baton token create NAME --role operator",
+        ))),
+        // Nobody reads the answer; but what it asks for would be done.
+        PeerOwner::Gone => Err(ApiError::new(
             Code::Forbidden,
             "the connection was closed before its sender was known",
             "keep the connection open until the response has arrived",
         )),
-        PeerOwner::User(_) | PeerOwner::Gone | PeerOwner::Unknown | PeerOwner::Attempt(_) => Ok(()),
+        PeerOwner::User(_) | PeerOwner::Unknown | PeerOwner::Attempt(_) => Ok(None),
     }
 }
 
@@ -106,14 +128,14 @@ mod tests {
     }
 
     #[test]
-    fn other_users_need_a_token() {
+    fn only_whoever_is_known_as_this_user_needs_no_token() {
         let own = rustix::process::geteuid().as_raw();
-        let other = PeerOwner::User(own + 1);
-        assert!(check_user(other, &Method::GET, false).is_err());
-        assert!(check_user(other, &Method::GET, true).is_ok());
-        assert!(check_user(PeerOwner::User(own), &Method::POST, false).is_ok());
-        assert!(check_user(PeerOwner::User(0), &Method::POST, false).is_ok());
-        assert!(check_user(PeerOwner::Gone, &Method::POST, false).is_err());
-        assert!(check_user(PeerOwner::Gone, &Method::GET, false).is_ok());
+        for stranger in [PeerOwner::User(own + 1), PeerOwner::Unseen] {
+            assert!(check_sender(stranger).unwrap().is_some(), "{stranger:?}");
+        }
+        for person in [PeerOwner::User(own), PeerOwner::User(0), PeerOwner::Unknown] {
+            assert!(check_sender(person).unwrap().is_none(), "{person:?}");
+        }
+        assert!(check_sender(PeerOwner::Gone).is_err());
     }
 }

@@ -1,6 +1,6 @@
 //! The router, and the middleware every request goes through.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::Ipv4Addr;
 use std::panic::AssertUnwindSafe;
 use std::time::{Duration, Instant};
 
@@ -22,14 +22,14 @@ use tracing::field::Empty;
 use crate::api::{exposition, openapi, routes};
 use crate::http::error::{ApiError, Code};
 use crate::http::limits::{COMMAND_TIMEOUT, REQUEST_TIMEOUT};
-use crate::http::peer::{Peer, check_user};
+use crate::http::peer::{Peer, Sender, check_sender};
 use crate::http::{paths, roles};
 use crate::mcp::mount;
 use crate::observe::metrics::RequestLabel;
 use crate::serve::agents;
 use crate::serve::once::{OnceRoute, answer_once};
 use crate::state::App;
-use crate::state::principal::{Principal, identify};
+use crate::state::principal::{Principal, identify, identify_by_token};
 use crate::{pages, socket};
 
 static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -146,11 +146,13 @@ async fn respond(app: &App, request: Request, next: Next) -> Response {
 
 /// Authenticates the request; none for routes that do it themselves.
 async fn authenticate(app: &App, head: &Parts) -> Result<Option<Principal>, ApiError> {
-    let peer = head.extensions.get::<Peer>();
-    let address = peer.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |peer| peer.address.ip());
     app.guard.check_host(&head.headers)?;
     app.guard.check_origin(&head.headers)?;
-    if !app.rate_limit.try_take(address, Instant::now()) {
+    let (owner, sender) = match head.extensions.get::<Peer>() {
+        Some(peer) => (peer.owner().await, peer.sender().await),
+        None => (PeerOwner::Unknown, Sender::Address(Ipv4Addr::LOCALHOST.into())),
+    };
+    if !app.rate_limit.try_take(sender, Instant::now()) {
         return Err(ApiError::new(
             Code::TooManyRequests,
             "too many requests from this address",
@@ -158,28 +160,31 @@ async fn authenticate(app: &App, head: &Parts) -> Result<Option<Principal>, ApiE
         ));
     }
     let path = head.uri.path();
-    let owner = match peer {
-        Some(peer) => peer.owner().await,
-        None => PeerOwner::Unknown,
-    };
     if let PeerOwner::Attempt(attempt) = owner {
         return agents::admit(app, head, attempt).await;
     }
-    check_user(owner, &head.method, app.guard.has_credentials(&head.headers))?;
+    let stranger = check_sender(owner)?;
     // The tool endpoints check attempts' tokens themselves.
-    if path == paths::SOCKET
-        || path == paths::LOGIN
-        || pages::is_public(path)
-        || mount::is_attempt_request(path, &head.headers)
-    {
+    if path == paths::LOGIN || pages::is_public(path) || mount::is_attempt_request(path, &head.headers) {
         return Ok(None);
     }
-    let principal = identify(app, &head.headers).await?;
-    // Unmatched paths need no role; they end in 404.
+    if let Some(refusal) = stranger {
+        let principal = identify_by_token(app, &head.headers).await?.ok_or(refusal)?;
+        return check_role(head, principal).map(Some);
+    }
+    // A client may show its token in the first message.
+    if path == paths::SOCKET {
+        return Ok(None);
+    }
+    check_role(head, identify(app, &head.headers).await?).map(Some)
+}
+
+/// Unmatched paths need no role; they end in 404.
+fn check_role(head: &Parts, principal: Principal) -> Result<Principal, ApiError> {
     if let Some(route) = head.extensions.get::<MatchedPath>() {
         principal.check(roles::required_role(&head.method, route.as_str()), "this call")?;
     }
-    Ok(Some(principal))
+    Ok(principal)
 }
 
 /// The timeout of a request. Calls that ask a person or run a command have limits of their own, which the project decides.

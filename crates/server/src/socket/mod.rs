@@ -13,6 +13,7 @@ mod subscription;
 
 use std::time::Duration;
 
+use axum::Extension;
 use axum::extract::State;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_code};
 use axum::http::HeaderMap;
@@ -35,9 +36,17 @@ const SEND_PATIENCE: Duration = Duration::from_secs(20);
 /// Ping interval; a client that misses two is disconnected.
 const PING_EVERY: Duration = Duration::from_secs(30);
 
-pub(crate) async fn serve(State(app): State<App>, headers: HeaderMap, upgrade: WebSocketUpgrade) -> Response {
+pub(crate) async fn serve(
+    State(app): State<App>,
+    known: Option<Extension<Principal>>,
+    headers: HeaderMap,
+    upgrade: WebSocketUpgrade,
+) -> Response {
     // Logged-in browsers and clients with a bearer token are authenticated already.
-    let principal = identify(&app, &headers).await.ok();
+    let principal = match known {
+        Some(Extension(principal)) => Some(principal),
+        None => identify(&app, &headers).await.ok(),
+    };
     let place = match app.stream_place() {
         Ok(place) => place,
         Err(full) => return full.into_response(),
@@ -215,14 +224,15 @@ impl SocketSession {
         };
         let last_seq = *self.app.tasks().changes().borrow();
         let app = AuthedApp::new(self.app.clone(), principal.clone());
-        let answer = once::handle(&app, key, body).await?;
+        // On the heap: it holds the state of the whole call.
+        let answer = Box::pin(once::handle(&app, key, body)).await?;
         if let Some(session) = started {
             self.listen_to(session, principal, last_seq);
         }
         Ok(answer)
     }
 
-    /// Whoever starts a recipe gets the messages of its session from then on.
+    /// A client that starts a recipe gets the messages of its session from then on.
     fn listen_to(&mut self, session: SessionId, principal: Principal, last_seq: u64) {
         match &mut self.subscription {
             Some(subscription) => subscription.add(session),

@@ -104,6 +104,15 @@ pub(crate) async fn identify(app: &App, headers: &HeaderMap) -> Result<Principal
     owner_named(app, headers)
 }
 
+/// The same for senders who are not known as the server's user: only a valid token or cookie counts, none by default.
+pub(crate) async fn identify_by_token(app: &App, headers: &HeaderMap) -> Result<Option<Principal>> {
+    if !app.guard.has_credentials(headers) {
+        return Ok(None);
+    }
+    let principal = identify(app, headers).await?;
+    Ok((principal.token.is_some() || app.guard.needs_token()).then_some(principal))
+}
+
 /// The same for a token sent otherwise.
 pub(crate) async fn identify_token(app: &App, given: Option<&str>) -> Result<Principal> {
     match given.filter(|given| PersonSecret::has_prefix(given)) {

@@ -215,7 +215,7 @@ fn has_word(file: &Path, word: &str) -> bool {
 }
 
 /// The folder of the version 2 group in `/proc/self/cgroup`, below its mount in `/proc/self/mountinfo`.
-fn group_folder(cgroup: &str, mountinfo: &str) -> Option<PathBuf> {
+pub(super) fn group_folder(cgroup: &str, mountinfo: &str) -> Option<PathBuf> {
     let path = Path::new(cgroup.lines().find_map(|line| line.strip_prefix("0::"))?);
     mountinfo.lines().find_map(|line| {
         let (mount, kind) = line.split_once(" - ")?;

@@ -2,6 +2,8 @@
 
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 
 use serde_json::{Value, json};
 
@@ -134,4 +136,37 @@ fn a_silent_client_does_not_delay_the_shutdown() {
     assert_eq!(server.get("/api/health").status, 200);
     server.stop();
     drop(silent);
+}
+
+/// What another user of this machine is answered: the status. None where the tests do not run as root, who alone can be
+/// another.
+fn status_for_other_user(server: &TestServer, arguments: &[&str]) -> Option<String> {
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("skipped: only root can be another user");
+        return None;
+    }
+    let mut curl = Command::new("curl");
+    curl.uid(65_534).gid(65_534).current_dir("/").args(["-s", "-m", "60", "-o", "/dev/null"]);
+    let url = format!("http://{}/api/tasks", server.address);
+    let output = curl.args(["-w", "%{http_code}"]).args(arguments).arg(url).output().unwrap();
+    Some(String::from_utf8(output.stdout).unwrap())
+}
+
+#[test]
+fn another_user_of_the_machine_needs_a_valid_token() {
+    let server = TestServer::without_agents().start();
+    let add = ["-H", "content-type: application/json", "-d", "{\"title\": \"X\"}"];
+    let port = server.address.rsplit(':').next().unwrap();
+    let cookie = format!("Cookie: baton_{port}=anything");
+    for shown in ["X-A: b", "Authorization: Bearer anything", "Authorization: Basic eDp4", &cookie] {
+        let Some(read) = status_for_other_user(&server, &["-H", shown]) else { return };
+        assert_eq!(read, "401", "{shown}");
+        let words = [add.as_slice(), &["-H", shown]].concat();
+        assert_eq!(status_for_other_user(&server, &words).unwrap(), "401", "{shown}");
+    }
+    let made = server.post("/api/tokens", &json!({ "name": "ada", "role": "viewer" })).json();
+    let shown = format!("Authorization: Bearer {}", made["token"].as_str().unwrap());
+    assert_eq!(status_for_other_user(&server, &["-H", &shown]).unwrap(), "200");
+    let words = [add.as_slice(), &["-H", &shown]].concat();
+    assert_eq!(status_for_other_user(&server, &words).unwrap(), "403");
 }

@@ -1,6 +1,6 @@
 //! `/api/login`: exchanges a token for a cookie.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::Ipv4Addr;
 use std::time::Instant;
 
 use axum::Extension;
@@ -16,7 +16,7 @@ use crate::api::route::Route;
 use crate::http::error::{ApiError, Code, Result};
 use crate::http::input::{JsonBody, NoQuery};
 use crate::http::paths;
-use crate::http::peer::Peer;
+use crate::http::peer::{Peer, Sender};
 use crate::state::App;
 use crate::state::principal::identify_token;
 
@@ -51,8 +51,11 @@ async fn log_in(
 
 /// The cookie for a valid token; none if the server needs no token. After too many wrong ones an address has to wait.
 pub(crate) async fn login_cookie(app: &App, peer: Option<&Peer>, token: &str) -> Result<Option<String>> {
-    let address = peer.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |peer| peer.address.ip());
-    if app.guess_limit.is_used_up(address, Instant::now()) {
+    let sender = match peer {
+        Some(peer) => peer.sender().await,
+        None => Sender::Address(Ipv4Addr::LOCALHOST.into()),
+    };
+    if app.guess_limit.is_used_up(sender, Instant::now()) {
         return Err(ApiError::new(
             Code::TooManyRequests,
             "too many wrong tokens from this address",
@@ -60,7 +63,7 @@ pub(crate) async fn login_cookie(app: &App, peer: Option<&Peer>, token: &str) ->
         ));
     }
     if let Err(refusal) = identify_token(app, Some(token)).await {
-        app.guess_limit.try_take(address, Instant::now());
+        app.guess_limit.try_take(sender, Instant::now());
         return Err(refusal);
     }
     let persons = token.parse::<PersonSecret>().ok();
