@@ -70,6 +70,9 @@ fn try_bubblewrap(program: &Path, with_network: bool) -> Result<(), String> {
         "/dev",
         "--proc",
         "/proc",
+        "--ro-bind",
+        "/proc/sys",
+        "/proc/sys",
         "--tmpfs",
         "/tmp",
     ]);

@@ -28,6 +28,9 @@ pub(super) fn arguments(layout: &Layout, folder: &Path, has_own_network: bool) -
         words.push("--unshare-net".into());
     }
     words.extend(["--dev", "/dev", "--proc", "/proc"].map(OsString::from));
+    // Root's own in a namespace is root's in the kernel, too: without this an agent of a Baton that runs as root could name
+    // the program that the kernel starts when another one crashes.
+    words.extend(["--ro-bind", "/proc/sys", "/proc/sys"].map(OsString::from));
     for mount in &layout.mounts {
         match mount {
             Mount::ReadOnly { source, target } => {
@@ -69,8 +72,8 @@ mod tests {
         assert_eq!(
             words.join(" "),
             "--unshare-user --unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup-try --die-with-parent \
-             --new-session --cap-drop ALL --unshare-net --dev /dev --proc /proc --ro-bind /usr /usr \
-             --symlink usr/bin /bin --tmpfs /home/mia --bind /s/tmp /tmp --ro-bind /dev/null /etc/shadow \
+             --new-session --cap-drop ALL --unshare-net --dev /dev --proc /proc --ro-bind /proc/sys /proc/sys \
+             --ro-bind /usr /usr --symlink usr/bin /bin --tmpfs /home/mia --bind /s/tmp /tmp --ro-bind /dev/null /etc/shadow \
              --remount-ro / --chdir /s/clone --"
         );
     }
