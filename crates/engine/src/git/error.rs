@@ -11,6 +11,7 @@ use std::time::Duration;
 use baton_core::base::git_name::BranchName;
 use baton_core::base::id::AttemptId;
 use baton_core::base::words::shell_word;
+use rustix::io::Errno;
 
 use crate::git::command::version::GitVersion;
 
@@ -87,6 +88,10 @@ impl GitError {
     /// What to do next, in a sentence or a command.
     pub fn hint(&self) -> String {
         match self {
+            Self::Missing { source, .. } if is_exhausted(source) => {
+                let why = "files, processes or memory of the machine or this user are used up";
+                format!("{why}: end something, or raise the limit (`ulimit -n`, `ulimit -u`)")
+            }
             Self::Missing { .. } => "install git, or put it on PATH".to_owned(),
             Self::TooOld { .. } => format!("install git {} or newer", GitVersion::OLDEST),
             Self::Failed { stderr, .. } => hint_of_stderr(stderr),
@@ -178,6 +183,12 @@ fn hint_of_stderr(stderr: &str) -> String {
     "run `git status` and `git fsck` in the repository".to_owned()
 }
 
+/// Out of files, processes or memory, of which git's absence says nothing.
+fn is_exhausted(source: &io::Error) -> bool {
+    let exhausted = [Errno::MFILE, Errno::NFILE, Errno::AGAIN, Errno::NOMEM];
+    Errno::from_io_error(source).is_some_and(|errno| exhausted.contains(&errno))
+}
+
 fn is_lock_held(stderr: &str) -> bool {
     stderr.contains(".lock': File exists")
 }
@@ -224,6 +235,16 @@ failure! {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn git_is_not_missing_where_the_machine_is_out_of_files_or_processes() {
+        let hint =
+            |errno: Errno| GitError::Missing { program: "git".to_owned(), source: errno.into() }.hint();
+        for errno in [Errno::MFILE, Errno::NFILE, Errno::AGAIN, Errno::NOMEM] {
+            assert!(hint(errno).contains("ulimit"), "{}", hint(errno));
+        }
+        assert!(hint(Errno::NOENT).contains("install git"));
+    }
 
     #[test]
     fn a_missing_filter_is_about_its_program_and_not_about_the_repository() {
