@@ -1,10 +1,11 @@
 //! A fence and what serves it while something runs inside: an agent, a check or a user task (I21).
 
+use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder};
 use std::net::SocketAddr;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use baton_agents::fence::abilities::HostAbilities;
 use baton_agents::fence::proxy::{NetworkRefusal, Proxy, RefusalSink};
@@ -46,9 +47,16 @@ failure! {
     }
 }
 
+/// Different hosts that are named to whoever reads the output of a command.
+const NAMED_HOSTS_MAX: usize = 20;
+
+/// The hosts that commands were refused, with the reason.
+type RefusedToCommands = Arc<Mutex<BTreeMap<String, String>>>;
+
 /// A fence and what serves it. Dropping it closes its sockets.
 pub(crate) struct RunFence {
     pub(crate) fence: Fence,
+    refused: RefusedToCommands,
     _proxy: Option<Proxy>,
     _relay: Option<Relay>,
     _sockets: Option<SocketFolder>,
@@ -83,16 +91,32 @@ impl RunFence {
         }
         let fence = Fence::build(&request, HostAbilities::current(), helper())
             .map_err(|error| NoFence { detail: error.to_string() })?;
-        Ok(Self { fence, _proxy: proxy, _relay: relay, _sockets: sockets })
+        Ok(Self { fence, refused: Arc::default(), _proxy: proxy, _relay: relay, _sockets: sockets })
     }
 
     /// For commands of people that run what an agent wrote. They reach no tools.
     pub(crate) fn for_commands(request: FenceRequest) -> Result<Self, EngineError> {
-        Self::build(request, None, || {
-            Arc::new(|refusal: NetworkRefusal| {
+        let refused = RefusedToCommands::default();
+        let kept = Arc::clone(&refused);
+        let built = Self::build(request, None, || {
+            Arc::new(move |refusal: NetworkRefusal| {
                 tracing::info!(host = %refusal.host, reason = %refusal.reason, "a command may not reach this host");
+                let mut hosts = kept.lock().unwrap_or_else(PoisonError::into_inner);
+                if hosts.len() < NAMED_HOSTS_MAX {
+                    hosts.insert(refusal.host, refusal.reason);
+                }
             })
-        })
+        })?;
+        Ok(Self { refused, ..built })
+    }
+
+    /// What commands were refused so far, a line for each host: tools often say no more than that they failed.
+    pub(crate) fn refusals_to_commands(&self) -> String {
+        let hosts = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        let line = |(host, reason): (&String, &String)| {
+            format!("baton: the fence refused {}: {reason}\n", host.escape_debug())
+        };
+        hosts.iter().map(line).collect()
     }
 }
 

@@ -106,6 +106,10 @@ pub(super) async fn run(
         Err(error) => tracing::debug!(%error, "a user task's program printed something else"),
     });
     let result = result.await;
+    let refusals = fence.refusals_to_commands();
+    if !refusals.is_empty() {
+        console.write(Stream::Err, refusals.as_bytes());
+    }
     match (result.end, ended) {
         // Without its last line it did not end by itself, whatever its code is.
         (PipedEnd::Exited(ProcessExit::Code(exit_code)), Some(fault)) => Ok(FencedEnd { exit_code, fault }),
