@@ -114,9 +114,10 @@ pub(crate) struct QueueCounts {
 }
 
 pub(crate) async fn load_health(workspace: &Workspace) -> HealthView {
-    let store = store_health(workspace).await;
-    // The same patience again: a store that hangs must not keep the report from saying so.
-    let readings = timeout(STORE_PATIENCE, StoreReadings::load(workspace)).await.unwrap_or_default();
+    // At the same time, and with the same patience: a store that hangs must not keep the report from saying so.
+    let (store, readings) = tokio::join!(store_health(workspace), async {
+        timeout(STORE_PATIENCE, StoreReadings::load(workspace)).await.unwrap_or_default()
+    });
     let StoreReadings { holds, counts, now } = readings;
     let agents: Vec<AgentHealth> =
         workspace.settings.agents.iter().map(|(name, agent)| agent_health(name, agent, &holds)).collect();
