@@ -1,76 +1,34 @@
-//! A malicious agent against a real server: in a strict fence none of its attacks succeeds; without one, none of those that
-//! the table says are stopped. `docs/security.md` is generated from the same table.
+//! A malicious agent against a real server: in a strict fence none of its attacks succeeds; without one, exactly those that
+//! the table says nothing stops. A person succeeds with every one, so each attack would be seen to succeed if what stops it
+//! were not there. `docs/security.md` is generated from the same table.
 
+mod scene;
 mod server;
 mod table;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 
-use serde_json::{Value, json};
+use scene::AttackScene;
 use server::SERVER_ATTACKS;
-use table::{ATTACKS, PRELUDE};
+use table::{ATTACKS, Attack, Unfenced};
 
-use crate::server::test_server::TestServer;
-
-/// One shell script that tries everything and names what succeeded.
-fn script() -> String {
-    let mut text = PRELUDE.to_owned();
-    for attack in ATTACKS {
-        let name = attack.name;
-        // Writing to a String cannot fail.
-        let _ = writeln!(text, "( {}\n) >/dev/null 2>&1 </dev/null && echo \"WON {name}\"", attack.script);
-    }
-    text.push_str("echo finished\n");
-    text
-}
-
-/// What succeeded in this mode, and the events on the task.
-fn attack(mode: &str, network: &str) -> (BTreeSet<String>, Value) {
-    let mut server = TestServer::new(&json!([]));
-    let outside = server.folder.parent().unwrap().to_owned();
-    let home = outside.join("home");
-    for (file, text) in
-        [(".ssh/id_ed25519", "KEY"), (".aws/credentials", "KEY"), (".bashrc", "PERSON"), (".config/x", "")]
-    {
-        let file = home.join(file);
-        fs::create_dir_all(file.parent().unwrap()).unwrap();
-        fs::write(file, text).unwrap();
-    }
-    fs::write(server.folder.join(".env"), "PASSWORD").unwrap();
-    let agent = outside.join("agent.sh");
-    fs::write(&agent, script()).unwrap();
-    fs::set_permissions(&agent, fs::Permissions::from_mode(0o755)).unwrap();
-    let settings = format!(
-        "default_agent = \"evil\"\n[agents.evil]\nkind = \"command\"\ncommand = [\"sh\", \"{}\"]\n\
-         env = [\"CANARY\", \"OUTSIDE\"]\nfence = \"{mode}\"\nnetwork = \"{network}\"\n",
-        agent.display()
-    );
-    fs::write(server.folder.join(".agent/baton.toml"), settings).unwrap();
-    let canary = format!("/tmp/baton-canary-{}", std::process::id());
-    for (name, value) in [("HOME", home.to_str().unwrap()), ("CANARY", &canary), ("OUTSIDE", &canary)] {
-        server.variables.push((name.to_owned(), value.to_owned()));
-    }
-    let server = server.start();
-    let project = server.project();
-    let task = server.chat(&project, &json!({ "content": "Read the repository", "task_type": "READ_INFO" }));
-    let done = server.wait_for_status(&task, "COMPLETE");
-    let output = done["output"].as_str().unwrap_or_default().to_owned();
-    assert!(output.contains("finished"), "{done}");
-    let won = output.lines().filter_map(|line| line.strip_prefix("WON ")).map(str::to_owned).collect();
-    let events = server.read(&format!("/api/tasks/{task}/events"));
-    // In a fence the file is in the attempt's own /tmp.
-    let has_escaped = fs::remove_file(&canary).is_ok();
-    assert!(!has_escaped || mode == "off", "a file in /tmp outlived the fence");
-    (won, events)
+fn names(is_meant: impl Fn(&Attack) -> bool) -> BTreeSet<String> {
+    ATTACKS.iter().filter(|attack| is_meant(attack)).map(|attack| attack.name.to_owned()).collect()
 }
 
 fn has_bubblewrap() -> bool {
     let found = std::process::Command::new("bwrap").arg("--version").output().is_ok();
     assert!(found || std::env::var("CI").is_err(), "bubblewrap is missing");
     found
+}
+
+/// Landlock keeps processes from sockets without a file since this version.
+fn has_scoped_sockets() -> bool {
+    let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
+    let mut numbers = release.split(['.', '-']).map_while(|part| part.parse::<u32>().ok());
+    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) >= (6, 12)
 }
 
 #[test]
@@ -80,10 +38,14 @@ fn nothing_succeeds_in_a_strict_fence() {
         return;
     }
     for network in ["open", "none"] {
-        let (won, events) = attack("strict", network);
-        // Without a namespace of its own the canary's path is the fence's own /tmp, which is what it then sees.
-        let won: Vec<&String> =
-            won.iter().filter(|name| *name != "leave a file in the shared /tmp").collect();
+        let scene = AttackScene::new("strict", network);
+        let (mut won, _, events) = scene.attack_as_agent();
+        // The path is in the fence's own /tmp, which is what it then sees.
+        won.remove("leave a file in the shared /tmp");
+        assert!(!scene.take_canary(), "a file in /tmp came out of the fence");
+        if network == "open" && !has_scoped_sockets() {
+            won.remove("ask a service of the person's by a socket without a file");
+        }
         assert!(won.is_empty(), "network {network}: {won:?}");
         assert!(events.to_string().contains("attempt_fenced"), "{events}");
         assert!(events.to_string().contains("attempt_refused"), "{events}");
@@ -93,12 +55,24 @@ fn nothing_succeeds_in_a_strict_fence() {
 #[test]
 fn without_a_fence_only_a_person_decides_all_the_same() {
     // I19
-    let (won, events) = attack("off", "open");
-    let stopped =
-        ATTACKS.iter().filter(|attack| attack.unfenced.is_some()).map(|attack| attack.name.to_owned());
-    let broken: Vec<String> = stopped.filter(|name| won.contains(name)).collect();
-    assert!(broken.is_empty(), "{broken:?}");
+    let scene = AttackScene::new("off", "open");
+    let (won, task, events) = scene.attack_as_agent();
+    let is_root = rustix::process::geteuid().is_root();
+    let open = names(|attack| match attack.unfenced {
+        Unfenced::Stopped(_) | Unfenced::StoppedForAll(_) => false,
+        Unfenced::OpenToRoot(_) => is_root,
+        Unfenced::Open => true,
+    });
+    assert_eq!(won, open, "what an agent can do, and what the table says");
     assert!(events.to_string().contains("attempt_refused"), "{events}");
+    scene.take_canary();
+    // Each attack can succeed: what stops it is that it comes from an agent.
+    let is_refused_to_all = |attack: &Attack| matches!(attack.unfenced, Unfenced::StoppedForAll(_));
+    let is_possible = |attack: &Attack| is_root || !matches!(attack.unfenced, Unfenced::OpenToRoot(_));
+    let by_person = scene.attack_as_person(&task, |attack| !is_refused_to_all(attack));
+    assert_eq!(by_person, names(|attack| is_possible(attack) && !is_refused_to_all(attack)));
+    assert_eq!(scene.attack_as_person(&task, is_refused_to_all), BTreeSet::new());
+    scene.take_canary();
 }
 
 const INTRO: &str = "# Security\n\n\
@@ -121,10 +95,16 @@ fence and no network, talk to nobody (`store`, `remote`, `notify.webhook`, `tele
 and files until you have allowed each of these things: `baton trust`. That holds for the checks that a branch has, too. A file of\n\
 yours that git has never seen is yours, and what is in it stays allowed when you commit it. A program of the repository that you\n\
 have allowed, such as `./ready.sh`, is allowed as it is and as it becomes.\n\n\
-Not covered: without a fence, an agent can ask another program of yours to act for it (a terminal multiplexer, a scheduler, a\n\
-container service), or open the store itself; only a fence stops that. The profile for macOS has not been run by its authors.\n\n\
+Not covered: without a fence an agent has your rights. It can ask another program of yours to act for it (a terminal\n\
+multiplexer, `systemd-run`, `at` or cron, a container service), end Baton's own processes and so lose the mark they give it,\n\
+attach to your other programs, open the store itself, and plant what you run later. Only a fence stops that. The profile for macOS has\n\
+not been run by its authors.\n\n\
+While agents are at work, a connection that no process is seen to have open needs a token (`baton token create`), because an\n\
+agent can hide its own ones. The same goes for a port that `ssh -L` forwards, where its `sshd` and `baton up` are in one session of\n\
+the system.\n\n\
 ## Attacks\n\n\
-Every test run tries these as a malicious agent, in a strict fence and without one.\n\n\
+Every test run tries these as a malicious agent, in a strict fence and without one, and as a person, for whom each of them\n\
+works that does not hide where it comes from.\n\n\
 | attack | promise | in a fence stopped by | without one |\n| --- | --- | --- | --- |\n";
 
 const SERVER_INTRO: &str = "\nAnd these as a stranger who can reach the port of a server with a token, or whose web page the person has \
@@ -134,7 +114,11 @@ open. All are refused.\n\n| attack on the server | what it must not do |\n| --- 
 fn reference_lists_every_attack() {
     let mut page = INTRO.to_owned();
     for attack in ATTACKS {
-        let unfenced = attack.unfenced.unwrap_or("**not stopped**");
+        let unfenced = match attack.unfenced {
+            Unfenced::Stopped(by) | Unfenced::StoppedForAll(by) => by.to_owned(),
+            Unfenced::OpenToRoot(by) => format!("{by}; as root **not stopped**"),
+            Unfenced::Open => "**not stopped**".to_owned(),
+        };
         let _ = writeln!(page, "| {} | {} | {} | {unfenced} |", attack.name, attack.promise, attack.fenced);
     }
     page.push_str(SERVER_INTRO);

@@ -37,15 +37,15 @@ pub(super) const SERVER_ATTACKS: &[ServerAttack] = &[
     attack("no host", REBINDING, "GET /api/tasks HTTP/1.1\r\nTOKEN"),
     attack("an empty host", REBINDING, "GET /api/tasks HTTP/1.1\r\nHost:\r\nTOKEN"),
     attack("an address of the network", REBINDING, "GET /api/tasks HTTP/1.1\r\nHost: 192.168.1.2\r\nTOKEN"),
-    attack("a foreign origin", FOREIGN, "POST /api/tasks HTTP/1.1\r\nHost: HOST\r\nOrigin: http://evil.example\r\nTOKEN"),
-    attack("no origin to speak of", FOREIGN, "POST /api/tasks HTTP/1.1\r\nHost: HOST\r\nOrigin: null\r\nTOKEN"),
-    attack("another port of this machine", FOREIGN, "POST /api/tasks HTTP/1.1\r\nHost: HOST\r\nOrigin: http://localhost:3000\r\nTOKEN"),
-    attack("a page from a file", FOREIGN, "POST /api/tasks HTTP/1.1\r\nHost: HOST\r\nOrigin: file://\r\nTOKEN"),
-    attack("an origin that begins alike", FOREIGN, "POST /api/tasks HTTP/1.1\r\nHost: HOST\r\nOrigin: http://HOST.evil.example\r\nTOKEN"),
-    attack("two origins", FOREIGN, "POST /api/tasks HTTP/1.1\r\nHost: HOST\r\nOrigin: http://HOST\r\nOrigin: http://evil.example\r\nTOKEN"),
+    attack("a foreign origin", FOREIGN, "POST /api/tasks HTTP/1.1\r\nHost: HOST\r\nOrigin: http://evil.example\r\nContent-Type: application/json\r\nContent-Length: 13\r\nTOKEN{\"title\":\"x\"}"),
+    attack("no origin to speak of", FOREIGN, "POST /api/tasks HTTP/1.1\r\nHost: HOST\r\nOrigin: null\r\nContent-Type: application/json\r\nContent-Length: 13\r\nTOKEN{\"title\":\"x\"}"),
+    attack("another port of this machine", FOREIGN, "POST /api/tasks HTTP/1.1\r\nHost: HOST\r\nOrigin: http://localhost:3000\r\nContent-Type: application/json\r\nContent-Length: 13\r\nTOKEN{\"title\":\"x\"}"),
+    attack("a page from a file", FOREIGN, "POST /api/tasks HTTP/1.1\r\nHost: HOST\r\nOrigin: file://\r\nContent-Type: application/json\r\nContent-Length: 13\r\nTOKEN{\"title\":\"x\"}"),
+    attack("an origin that begins alike", FOREIGN, "POST /api/tasks HTTP/1.1\r\nHost: HOST\r\nOrigin: http://HOST.evil.example\r\nContent-Type: application/json\r\nContent-Length: 13\r\nTOKEN{\"title\":\"x\"}"),
+    attack("two origins", FOREIGN, "POST /api/tasks HTTP/1.1\r\nHost: HOST\r\nOrigin: http://HOST\r\nOrigin: http://evil.example\r\nContent-Type: application/json\r\nContent-Length: 13\r\nTOKEN{\"title\":\"x\"}"),
     attack("a foreign form", FOREIGN, "POST /tasks/new HTTP/1.1\r\nHost: HOST\r\nOrigin: http://evil.example\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 7\r\nTOKENtitle=x"),
     attack("a form that pretends to be JSON", FOREIGN, "POST /api/tasks HTTP/1.1\r\nHost: HOST\r\nContent-Type: text/plain\r\nContent-Length: 13\r\nTOKEN{\"title\":\"x\"}"),
-    attack("a cross-site request without an origin", FOREIGN, "POST /api/tasks/TASK-00000001/cancel HTTP/1.1\r\nHost: HOST\r\nSec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: no-cors\r\nTOKEN"),
+    attack("a cross-site request without an origin", FOREIGN, "POST /api/tasks HTTP/1.1\r\nHost: HOST\r\nSec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: no-cors\r\nContent-Type: application/json\r\nContent-Length: 13\r\nTOKEN{\"title\":\"x\"}"),
     attack("a foreign WebSocket", FOREIGN, "GET /ws HTTP/1.1\r\nHost: HOST\r\nOrigin: http://evil.example\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nTOKEN"),
     attack("a foreign event stream", FOREIGN, "GET /api/events HTTP/1.1\r\nHost: HOST\r\nOrigin: http://evil.example\r\nTOKEN"),
     attack("two lengths", SMUGGLING, "POST /api/tasks HTTP/1.1\r\nHost: HOST\r\nContent-Length: 2\r\nContent-Length: 3\r\nTOKEN{}x"),
@@ -101,6 +101,29 @@ fn every_attack_on_the_server_is_refused() {
     }
     let left = tasks();
     assert_eq!((left.status, left.json()["tasks"].as_array().map(Vec::len)), (200, Some(0)), "{left:?}");
+    // It is what the attack is about that is refused: without it, the same requests are answered.
+    for attack in SERVER_ATTACKS.iter().filter(|attack| [REBINDING, FOREIGN, LOGIN].contains(&attack.promise))
+    {
+        let answer = answer_to(&server.address, &attack.harmless(&server.address, &authorization));
+        let status: Option<u16> = answer.split(' ').nth(1).and_then(|status| status.parse().ok());
+        assert!(status.is_some_and(|status| status < 400), "{}: {answer}", attack.name);
+    }
+}
+
+impl ServerAttack {
+    /// The same request from a program of the person's.
+    fn harmless(&self, address: &str, authorization: &str) -> String {
+        let (head, body) = self.request.split_once("TOKEN").unwrap_or((self.request.trim_end(), ""));
+        let names = ["host:", "origin:", "sec-fetch-", "authorization:", "cookie:"];
+        let is_harmless = |line: &&str| {
+            !line.is_empty() && !names.iter().any(|name| line.to_ascii_lowercase().starts_with(name))
+        };
+        let own = [format!("Host: {address}"), format!("Authorization: {authorization}")];
+        let lines: Vec<&str> =
+            head.split("\r\n").filter(is_harmless).chain(own.iter().map(String::as_str)).collect();
+        let head = lines.join("\r\n").replace("text/plain", "application/json");
+        format!("{}\r\n\r\n{body}", head.replace("?token=correct-horse-battery", ""))
+    }
 }
 
 /// What the server answers before it closes the connection or waits for more.

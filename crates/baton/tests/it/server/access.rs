@@ -140,6 +140,7 @@ fn a_silent_client_does_not_delay_the_shutdown() {
 
 /// What another user of this machine is answered: the status. None where the tests do not run as root, who alone can be
 /// another.
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn status_for_other_user(server: &TestServer, arguments: &[&str]) -> Option<String> {
     if !rustix::process::geteuid().is_root() {
         eprintln!("skipped: only root can be another user");
