@@ -11,7 +11,8 @@ use crate::ask::choice::{self, UnreadableAnswer, YesNo, split_remark};
 use crate::ask::fallback::{ENOUGH, is_enough};
 use crate::ask::question::{Question, QuestionKind};
 use crate::ask::stop_words::{
-    declines, is_unclear, puts_off_choice, refuses, remark_to_yes, stops, wants_nothing,
+    agrees, agrees_to_later, declines, is_unclear, puts_off_choice, refuses, remark_to_yes, stops,
+    wants_nothing,
 };
 use crate::base::text::NonBlank;
 use crate::base::time::Timestamp;
@@ -199,6 +200,16 @@ pub fn match_human_answer(question: &Question, answer: &NonBlank) -> Result<NonB
         {
             Ok(answer.clone())
         }
+        // I22: nor is "yes, but later" a yes, where one was offered or something dangerous waits for it.
+        _ if agrees_to_later(answer.as_str())
+            && match_option(question, answer).is_err()
+            && offers_yes(question) =>
+        {
+            Err(UnreadableAnswer::may_stop(answer.as_str()))
+        }
+        QuestionKind::Danger if question.draft.options.is_empty() && agrees_to_later(answer.as_str()) => {
+            Err(UnreadableAnswer::may_stop(answer.as_str()))
+        }
         QuestionKind::Clarification | QuestionKind::Completion => {
             let options = &question.draft.options;
             let words: Vec<&str> = options.iter().map(NonBlank::as_str).collect();
@@ -216,6 +227,10 @@ pub fn match_human_answer(question: &Question, answer: &NonBlank) -> Result<NonB
     }
 }
 
+fn offers_yes(question: &Question) -> bool {
+    question.draft.options.iter().any(|option| agrees(option.as_str()))
+}
+
 /// The answers to a question of Baton's own, as they are listed to whoever gave another one.
 const YES_OR_NO: [&str; 3] = ["YES", "YES: what the agent should know", "NO"];
 const WORDS_OR_NO: [&str; 3] = ["what the agent should know", "YES: the same, if it begins with a no", "NO"];
@@ -227,6 +242,9 @@ fn read_own_question(question: &Question, answer: &NonBlank) -> Result<NonBlank,
     let refused = |options: &[&str]| UnreadableAnswer::none_of(said, options);
     if stops(said) || declines(said) || remark_to_yes(said).is_some() {
         return Ok(answer.clone());
+    }
+    if agrees_to_later(said) {
+        return Err(UnreadableAnswer::may_stop(said));
     }
     if question.draft.options.is_empty() {
         if is_unclear(said) {

@@ -7,6 +7,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::ask::stop_words::agrees_to_later;
 use crate::base::explanation::Explanation;
 use crate::explained;
 
@@ -21,6 +22,8 @@ pub enum UnreadableAnswer {
         "\"{given}\" may be meant as a stop or as an instruction; answer STOP, or begin with what should be done"
     )]
     MayStop { given: String },
+    #[error("\"{given}\" may mean later, or under a condition; answer YES when it may go on now, or NO")]
+    MayPutOff { given: String },
 }
 
 explained! { UnreadableAnswer {
@@ -43,6 +46,12 @@ explained! { UnreadableAnswer {
         cause: "\"No, wait for me\" stops, and \"No, wait for the lock\" instructs; Baton does not guess.",
         next: "Answer STOP to stop. To give an instruction, begin with what should be done, not with a no.",
     },
+    Self::MayPutOff { .. } => Explanation {
+        code: "may_put_off",
+        means: "The answer agrees, but perhaps not now, so nothing was started.",
+        cause: "A yes that names a time or a condition, such as \"yes, but later\", is not taken for a yes.",
+        next: "Answer YES when it may go on now. YES: and more tells the agent what it should know, without a time or a condition.",
+    },
 } }
 
 impl UnreadableAnswer {
@@ -55,7 +64,10 @@ impl UnreadableAnswer {
     /// The start of the answer.
     pub fn given(&self) -> &str {
         match self {
-            Self::NoneOfThem { given, .. } | Self::Ambiguous { given, .. } | Self::MayStop { given } => given,
+            Self::NoneOfThem { given, .. }
+            | Self::Ambiguous { given, .. }
+            | Self::MayStop { given }
+            | Self::MayPutOff { given } => given,
         }
     }
 
@@ -64,12 +76,14 @@ impl UnreadableAnswer {
         match self {
             Self::NoneOfThem { options, .. } | Self::Ambiguous { options, .. } => options.join(", "),
             Self::MayStop { .. } => "STOP, or what should be done, without a no before it".to_owned(),
+            Self::MayPutOff { .. } => "YES when it may go on now, or NO".to_owned(),
         }
     }
 
     /// For an answer of which nobody can tell whether it stops.
     pub fn may_stop(text: &str) -> Self {
-        Self::MayStop { given: quoted(text) }
+        let given = quoted(text);
+        if agrees_to_later(text) { Self::MayPutOff { given } } else { Self::MayStop { given } }
     }
 }
 

@@ -6,7 +6,7 @@
 use baton_core::ask::answer_source::AnsweredBy;
 use baton_core::ask::question::QuestionKind;
 use baton_core::ask::question_record::QuestionRecord;
-use baton_core::ask::stop_words::{is_unclear, stops};
+use baton_core::ask::stop_words::{agrees, is_unclear, stops};
 use baton_core::base::id::{QuestionId, SessionId, TaskId};
 use baton_core::base::text::NonBlank;
 use baton_core::people::actor::Actor;
@@ -232,10 +232,11 @@ impl MessageDelivery {
         };
         if let Some(error) = refused {
             let MessageTarget::Run(run) = receiver else { return Err(error) };
+            let text = posting.text.as_str();
             if is_loop(run) {
                 let remark = self.loops.remark_as_answer(run.session(), &posting.text).await?;
                 self.give(record, remark.ok_or(error)?, sender, receipt).await?;
-            } else if self.runs.stays_after_no(run)? && !is_unclear(posting.text.as_str()) {
+            } else if self.runs.stays_after_no(run)? && !is_unclear(text) && !agrees(text) {
                 let (_, said) = self.runs.said(run, &posting.text, &sender.actor).await?;
                 self.give(record, NonBlank::new(NO)?, sender, receipt.and(said)).await?;
             } else {

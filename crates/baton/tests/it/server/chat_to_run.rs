@@ -73,6 +73,12 @@ fn i22_a_message_that_stops_starts_no_planner() {
         assert_eq!(refused.status, 400, "{unclear}: {refused:?}");
         assert!(refused.body.contains("may be meant as a stop"), "{refused:?}");
     }
+    // A yes with a time or a condition is none, and no remark on the plan either.
+    for later in ["yes, but later", "Ja, sobald Eva da ist", "yes, use tabs"] {
+        let refused = server.post(&path, &json!({ "content": later, "session_id": "mine" }));
+        assert_eq!(refused.status, 400, "{later}: {refused:?}");
+        assert!(refused.body.contains("YES"), "{refused:?}");
+    }
     let plans = titles(&server).iter().filter(|title| title.starts_with("Plan:")).count();
     assert_eq!(plans, 1);
 }

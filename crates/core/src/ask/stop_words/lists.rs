@@ -70,3 +70,35 @@ pub(super) const NOTHING: [&str; 20] = [
     "nothing", "nothing else", "nothing more", "nothing at all", "none", "nichts", "nichts mehr", "gar nichts", "rien", "rien de plus", "nada",
     "nada más", "niente", "ничего", "何も", "何もない", "なし", "特になし", "没有", "없음",
 ];
+
+/// "Yes". "Go" is not among them: "go through it again" is an instruction.
+#[rustfmt::skip]
+pub(super) const AGREEMENTS: [&str; 26] = [
+    "yes", "yep", "yeah", "yup", "sure", "ok", "okay", "okey", "of course", "alright", "fine", "agreed", "ja", "jawohl", "klar", "oui", "d'accord",
+    "sí", "claro", "sim", "да", "はい", "是", "好", "네", "👍",
+];
+
+/// What stands between a yes and its condition.
+#[rustfmt::skip]
+pub(super) const BRIDGES: [&str; 27] = [
+    "but", "only", "and", "then", "just", "though", "however", "please", "do it", "do that", "go ahead", "aber", "nur", "und", "dann", "bitte", "mais",
+    "seulement", "pero", "solo", "mas", "però", "но", "только", "でも", "ただし", "但是",
+];
+
+/// What begins a time or a condition.
+#[rustfmt::skip]
+pub(super) const CONDITIONS: [&str; 60] = [
+    "if", "when", "once", "after", "unless", "until", "till", "as soon as", "as long as", "provided", "assuming", "not before", "not until", "before",
+    "in an hour", "in a moment", "in a minute", "next week", "next month", "tonight", "on monday", "on condition",
+    "wenn", "falls", "sobald", "sofern", "nachdem", "erst", "bis", "nicht vor", "nicht bevor", "vorausgesetzt", "nächste woche",
+    "si", "quand", "lorsque", "dès que", "après", "à condition", "pas avant", "cuando", "después", "en cuanto", "antes", "quando", "se",
+    "assim que", "appena", "если", "когда", "после", "как только", "もし", "たら", "なら", "終わってから", "如果", "等", "以后", "之后",
+];
+
+/// Words for another time, wherever they stand behind a yes.
+#[rustfmt::skip]
+pub(super) const LATER: [&str; 33] = [
+    "later", "tomorrow", "wait", "hold on", "hold off", "postpone", "not now", "not yet", "some day", "warte", "warten", "später", "morgen",
+    "noch nicht", "jetzt nicht", "nicht jetzt", "attends", "attendez", "demain", "plus tard", "espera", "luego", "mañana", "depois", "domani",
+    "dopo", "aspetta", "потом", "позже", "後で", "待って", "等一下", "나중에",
+];

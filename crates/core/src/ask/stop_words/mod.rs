@@ -1,6 +1,9 @@
 //! Answers that refuse or stop, in a person's own words (I22).
 
+mod agreement;
 mod lists;
+
+pub use agreement::{agrees, agrees_to_later, remark_to_yes};
 
 use crate::ask::choice::{YesNo, is_one_of, split_remark};
 use crate::ask::stop_words::lists::{CLEAR_STOPS, COURTESIES, DOUBTS, NEGATIONS, NOTHING, REFUSALS, STOPS};
@@ -66,34 +69,30 @@ pub fn wants_nothing(answer: &str) -> bool {
     is_one_of(answer, &NOTHING)
 }
 
-/// Whether nobody can tell if an answer stops or instructs: "NO because I want to stop", "?".
+/// Whether nobody can tell if an answer stops or instructs: "NO because I want to stop", "yes, but later", "?".
 pub fn is_unclear(answer: &str) -> bool {
     let answer = lowered(answer);
-    let words: String = answer.chars().map(|c| if c.is_alphanumeric() { c } else { ' ' }).collect();
-    let words = format!(" {} ", words.split_whitespace().collect::<Vec<_>>().join(" "));
-    let has = |doubt: &&str| {
-        if doubt.is_ascii() || doubt.chars().any(|c| c < '\u{3000}') {
-            words.contains(&format!(" {doubt} "))
-        } else {
-            words.contains(*doubt)
-        }
-    };
+    let words = plain_words(&answer);
     // Whoever writes more than that gives a reason or an instruction.
     let says_no = after_refusal(&answer).is_some() && words.split_whitespace().count() <= DOUBTED_WORDS_MAX;
-    !answer.chars().any(char::is_alphanumeric) || (says_no && DOUBTS.iter().any(has))
+    !answer.chars().any(char::is_alphanumeric)
+        || (says_no && DOUBTS.iter().any(|doubt| has_word(&words, doubt)))
+        || agrees_to_later(&answer)
 }
 
-/// What a person adds to a YES: "YES: use tabs", "Ja, aber nur die Tests". `None` if that may be meant as a stop.
-pub fn remark_to_yes(answer: &str) -> Option<&str> {
-    let answer = answer.trim();
-    let (word, remark) = split_remark(answer);
-    let comma = answer.find([',', '、', '，']);
-    let behind_comma = |at: usize| (&answer[..at], answer[at..].trim_start_matches([',', '、', '，', ' ']));
-    let (_, rest) = [remark.map(|remark| (word, remark)), comma.map(behind_comma)]
-        .into_iter()
-        .flatten()
-        .find(|(word, _)| YesNo::read(word) == Ok(YesNo::Yes))?;
-    (!rest.is_empty() && !stops(rest) && !declines(rest)).then_some(rest)
+/// The words of a text, without punctuation, each between spaces.
+fn plain_words(text: &str) -> String {
+    let words: String = text.chars().map(|c| if c.is_alphanumeric() { c } else { ' ' }).collect();
+    format!(" {} ", words.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+/// Whether a word is among these. Scripts without spaces have it anywhere.
+fn has_word(words: &str, word: &str) -> bool {
+    if word.chars().any(|c| c < '\u{3000}') {
+        words.contains(&format!(" {word} "))
+    } else {
+        words.contains(word)
+    }
 }
 
 /// Whether an answer chooses nothing, and says so: "later", "NO", "no thanks".
@@ -191,24 +190,6 @@ mod tests {
         }
         for clear in ["No, use the other one", "NO: three parts", "src/main.rs", "wait for the lock", "42"] {
             assert!(!is_unclear(clear), "{clear}");
-        }
-    }
-
-    #[test]
-    fn a_yes_may_say_more_unless_that_stops() {
-        for (answer, remark) in [
-            ("YES: use tabs", Some("use tabs")),
-            ("Yes, but only the tests", Some("but only the tests")),
-            ("ja: nichts an den Tests", Some("nichts an den Tests")),
-            ("YES: don't touch the tests", Some("don't touch the tests")),
-            ("YES", None),
-            ("YES: not now", None),
-            ("ok, later", None),
-            ("はい、後で", None),
-            ("use tabs", None),
-            ("NO: use tabs", None),
-        ] {
-            assert_eq!(remark_to_yes(answer), remark, "{answer}");
         }
     }
 

@@ -2,7 +2,7 @@
 
 use baton_core::ask::choice::{UnreadableAnswer, YesNo, is_one_of, split_remark};
 use baton_core::ask::question_record::QuestionState;
-use baton_core::ask::stop_words::{declines, is_unclear, stops};
+use baton_core::ask::stop_words::{agrees, declines, is_unclear, stops};
 use baton_core::base::id::SessionId;
 use baton_core::base::text::NonBlank;
 use baton_core::base::time::Timestamp;
@@ -86,6 +86,10 @@ impl Loops {
         let Some(stored) = self.phase_loop(session).await? else { return Ok(None) };
         if is_unclear(text.as_str()) {
             return Err(UnreadableAnswer::may_stop(text.as_str()).into());
+        }
+        // Whoever agrees and says more may agree to the work, and does not ask for other.
+        if agrees(text.as_str()) {
+            return Ok(None);
         }
         if declines(text.as_str()) && stored.value.topic().is_some_and(takes_no) {
             return Ok(Some(NonBlank::new(YesNo::No.as_str())?));
