@@ -325,7 +325,7 @@ impl LoopSession<'_> {
             EventBody::PhaseHandedOff { session, handoff } if session == self.session => {
                 output::talk(&format!("— iteration {}: {} —", handoff.iteration, handoff.to));
             }
-            EventBody::TaskClaimed { task, .. } => {
+            EventBody::AgentStarted { task, .. } => {
                 let task = self.context.tasks.task(*task).await?.value;
                 if task.spec().session_id == *self.session {
                     output::talk(&format!("  agent started: {} {}", task.id(), task.spec().title));

@@ -21,6 +21,8 @@ pub(crate) struct Narration {
     pub(crate) done: usize,
     /// Those that a person merged past the checks.
     forced: BTreeSet<TaskId>,
+    /// Those claimed to go on where an earlier attempt ended.
+    resumed: BTreeSet<TaskId>,
 }
 
 impl Narration {
@@ -50,11 +52,16 @@ impl Narration {
                     if waits.is_empty() { String::new() } else { format!(", after {}", waits.join(" and ")) };
                 Some(format!("+ {}{waits}", self.name(spec.id)))
             }
-            EventBody::TaskClaimed { task, resumes: None, .. } => {
-                Some(format!("▶ {}: agent started", self.name(*task)))
+            // Told when its agent runs: until then, the worktree may turn out to be impossible.
+            EventBody::TaskClaimed { task, resumes, .. } => {
+                if resumes.is_some() {
+                    self.resumed.insert(*task);
+                }
+                None
             }
-            EventBody::TaskClaimed { task, resumes: Some(_), .. } => {
-                Some(format!("▶ {}: agent resumed", self.name(*task)))
+            EventBody::AgentStarted { task, .. } => {
+                let how = if self.resumed.remove(task) { "resumed" } else { "started" };
+                Some(format!("▶ {}: agent {how}", self.name(*task)))
             }
             EventBody::QuestionAsked { task: Some(task), question, .. } if self.has_ids => Some(format!(
                 "? {} asks ({}): {}",

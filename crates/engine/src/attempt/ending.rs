@@ -4,7 +4,7 @@ use baton_core::base::text::NonBlank;
 use baton_core::people::actor::Actor;
 use baton_core::recipe::exit_reason::ExitReason;
 use baton_core::recipe::outcome::Outcome;
-use baton_core::recipe::run::{Run, RunResume};
+use baton_core::recipe::run::{Run, RunResume, RunTurn};
 use baton_core::records::change::{Change, Versioned};
 use baton_core::records::effect::{Effect, Notification};
 use baton_core::records::event::EventBody;
@@ -19,7 +19,7 @@ use baton_store::model::record_kind::RecordKind;
 use crate::attempt::evidence::{Spent, measure};
 use crate::attempt::executor::{Executed, Executor};
 use crate::attempt::journal::RunJournal;
-use crate::attempt::settlement::Exit;
+use crate::attempt::settlement::{Exit, StepWords};
 use crate::base::error::EngineError;
 use crate::runs::{Runs, exited, goes_on, hold, stamp};
 
@@ -73,6 +73,15 @@ pub(crate) enum Then {
     End(Executed),
 }
 
+/// What the step before the current one said at its end, such as what a reviewer found.
+fn said_before(run: &Run) -> Option<StepWords> {
+    let handed = run.memory().handover().filter(|handed| handed.step != *run.step())?;
+    let is_its = |turn: &&RunTurn| turn.step.as_ref() == Some(&handed.step);
+    let turn = || run.memory().turns().iter().rev().find(is_its).map(|turn| &turn.text);
+    let words = handed.words.as_ref().or_else(turn)?;
+    Some(StepWords { step: handed.step.clone(), words: words.clone() })
+}
+
 impl Executor<'_> {
     /// Writes the end of the attempt and what it means for the run, in one transaction.
     pub(crate) async fn end(
@@ -94,6 +103,7 @@ impl Executor<'_> {
                     text,
                     origin: book.run.origin(),
                     stopped_because: book.run.stopped_because(),
+                    before: said_before(&book.run),
                 };
                 exit.reported(self.task, verified.shows_work())
             }

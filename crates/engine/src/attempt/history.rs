@@ -7,12 +7,14 @@ use baton_agents::output::excerpt::excerpt;
 use baton_core::ask::question_record::{QuestionRecord, QuestionState};
 use baton_core::base::git_name::{BranchName, CommitId};
 use baton_core::base::id::TaskId;
+use baton_core::base::time::Timestamp;
 use baton_core::records::session::HISTORY_HEADING;
 use baton_core::task::Task;
 use baton_core::task::ledger::TaskNote;
 use baton_core::task::state::TaskState;
 
 use crate::attempt::breakdown_prompt::describe_state;
+use crate::attempt::loop_history::LoopWords;
 use crate::base::error::EngineError;
 use crate::base::fenced::fenced;
 use crate::git::{Checkout, Worktrees};
@@ -32,6 +34,8 @@ pub(crate) struct History {
     questions: BTreeMap<TaskId, Vec<QuestionRecord>>,
     /// Tasks whose commits are in the worktree.
     included: BTreeSet<TaskId>,
+    /// What loops of the conversation said, oldest first.
+    loops: Vec<LoopWords>,
 }
 
 impl History {
@@ -66,13 +70,17 @@ impl History {
                 included.insert(earlier.id());
             }
         }
-        Ok(Self { past, questions, included })
+        let loops = match past.until {
+            Some(until) => LoopWords::before(tasks, &task.spec().session_id, until).await?,
+            None => Vec::new(),
+        };
+        Ok(Self { past, questions, included, loops })
     }
 
     /// A section of the prompt; empty for the first message of a conversation.
     pub(crate) fn text(&self) -> String {
         let messages = &self.past.messages;
-        if messages.is_empty() {
+        if messages.is_empty() && self.loops.is_empty() {
             return String::new();
         }
         let mut room = HISTORY_BYTES_MAX;
@@ -82,9 +90,14 @@ impl History {
             let is_last = messages[index + 1..].iter().all(|later| {
                 later.message.task_id.is_none() || later.message.task_id != past.message.task_id
             });
-            let mut part = self.exchange(past, is_last, usize::MAX);
+            let until = messages.get(index + 1).map(|next| next.message.at);
+            let part_of = |bytes_max| {
+                self.exchange(past, is_last, bytes_max)
+                    + &self.loop_words(Some(past.message.at), until, bytes_max)
+            };
+            let mut part = part_of(usize::MAX);
             if part.len() > room {
-                part = self.exchange(past, is_last, TEXT_BYTES_MAX);
+                part = part_of(TEXT_BYTES_MAX);
             }
             if part.len() > room {
                 break;
@@ -93,6 +106,12 @@ impl History {
             parts.push(part);
         }
         let dropped = u32::try_from(messages.len() - parts.len()).unwrap_or(u32::MAX);
+        // Of a loop that was started without a message.
+        let first = messages.first().map(|first| first.message.at);
+        let before = self.loop_words(None, first, TEXT_BYTES_MAX);
+        if dropped == 0 && before.len() <= room {
+            parts.push(before);
+        }
         let left_out = self.past.left_out.saturating_add(dropped);
         parts.reverse();
         let mut text = format!(
@@ -108,6 +127,14 @@ impl History {
         }
         text.push_str(&parts.concat());
         text
+    }
+
+    /// What loops said between two messages.
+    fn loop_words(&self, from: Option<Timestamp>, until: Option<Timestamp>, bytes_max: usize) -> String {
+        let is_between = |words: &&LoopWords| {
+            from.is_none_or(|from| words.at >= from) && until.is_none_or(|until| words.at < until)
+        };
+        self.loops.iter().filter(is_between).map(|words| words.text(bytes_max)).collect()
     }
 
     /// One message and what came of it; each text cut to `bytes_max`.
@@ -196,7 +223,6 @@ fn last_rejection(task: &Task) -> Option<&str> {
 mod tests {
     use super::*;
     use baton_core::base::text::NonBlank;
-    use baton_core::base::time::Timestamp;
     use baton_core::people::actor::Actor;
     use baton_core::records::session::Message;
 
@@ -214,8 +240,8 @@ mod tests {
             parts: Vec::new(),
         };
         let messages = texts.iter().enumerate().map(message).collect();
-        let past = PastConversation { messages, left_out };
-        History { past, questions: BTreeMap::new(), included: BTreeSet::new() }
+        let past = PastConversation { messages, left_out, until: None };
+        History { past, questions: BTreeMap::new(), included: BTreeSet::new(), loops: Vec::new() }
     }
 
     #[test]

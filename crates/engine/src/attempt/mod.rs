@@ -21,6 +21,7 @@ pub mod host;
 mod instruction;
 pub(crate) mod journal;
 pub(crate) mod launch;
+mod loop_history;
 pub mod mailbox;
 mod memory_quota;
 mod met_changes;

@@ -2,7 +2,7 @@
 
 use baton_core::ask::question::{QuestionDraft, QuestionKind};
 use baton_core::base::task_type::{Deliverable, TaskType};
-use baton_core::base::text::NonBlank;
+use baton_core::base::text::{NonBlank, StepName};
 use baton_core::recipe::exit_reason::{ExitCategory, ExitReason};
 use baton_core::recipe::outcome::Outcome;
 use baton_core::recipe::run::RunOrigin;
@@ -21,6 +21,14 @@ pub(crate) struct Exit<'a> {
     pub origin: RunOrigin,
     /// What the person who stopped it gave as the reason.
     pub stopped_because: Option<&'a NonBlank>,
+    /// What the step before the last one said.
+    pub before: Option<StepWords>,
+}
+
+/// What a step said at its end.
+pub(crate) struct StepWords {
+    pub step: StepName,
+    pub words: NonBlank,
 }
 
 impl Exit<'_> {
@@ -37,9 +45,10 @@ impl Exit<'_> {
             ExitCategory::Guardrail => Self::asks_person(&format!(
                 "{}. How should the work go on?\n\nWhat was done so far is kept. What you write is given to the agent, and the \
                  recipe begins again with it. NO holds the task until you release it. To give it up instead, cancel it: baton \
-                 task cancel {}.{}",
+                 task cancel {}.{}{}",
                 self.reason.message(),
                 task.id(),
+                self.words_before(),
                 self.last_words(),
             )),
             ExitCategory::Completed => self.completed(task, shows_work),
@@ -131,6 +140,13 @@ impl Exit<'_> {
         }
     }
 
+    /// What the step before said, such as what a reviewer found: that is what does not come to an end.
+    fn words_before(&self) -> String {
+        self.before.as_ref().map_or_else(String::new, |before| {
+            format!("\n\nThe step \"{}\" said before:\n{}", before.step, before.words)
+        })
+    }
+
     fn words(&self) -> Option<&str> {
         self.outcome.and_then(|outcome| outcome.description.as_ref()).map(NonBlank::as_str)
     }
@@ -197,6 +213,7 @@ pub(crate) mod tests {
                 text: "I was at it.",
                 origin: RunOrigin::Task,
                 stopped_because: None,
+                before: None,
             };
             let AttemptResult::Asked { question } = exit.reported(&task(), false).result else {
                 panic!("{reason} asks nothing")

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use baton_core::base::id::{SessionId, TaskId};
 use baton_core::base::text::Role;
+use baton_core::base::time::Timestamp;
 use baton_core::people::actor::Actor;
 use baton_core::phase::work::PhaseWork;
 use baton_core::records::change::Change;
@@ -42,11 +43,13 @@ pub struct PastConversation {
     pub messages: Vec<PastMessage>,
     /// Older messages that are not among them.
     pub left_out: u32,
+    /// When the message came; none where there is no such message.
+    pub until: Option<Timestamp>,
 }
 
 impl TaskService {
     /// The task of the newest message that somebody works on or will: a further one starts after it, on its work.
-    pub(super) async fn message_under_way(&self, session: &SessionId) -> Result<Option<TaskId>> {
+    pub(crate) async fn message_under_way(&self, session: &SessionId) -> Result<Option<TaskId>> {
         let messages = self.store.last_messages(session, None, PAST_MESSAGES_MAX).await?;
         let ids: Vec<TaskId> = messages.iter().filter_map(|message| message.task_id).collect();
         let tasks = self.store.tasks_by_ids(&ids).await?;
@@ -80,14 +83,14 @@ impl TaskService {
     /// What came before the message that made the task, or the goal that a loop works on with it. Empty for a task that no
     /// message made.
     pub async fn past_conversation(&self, task: &Task) -> Result<PastConversation> {
-        let number = match self.message_of(task).await? {
-            Some(number) => Some(number),
+        let found = match self.message_of(task).await? {
+            Some(number) => Some((number, task.spec().created_at)),
             None => match self.goal_of(task).await? {
-                Some(goal) => self.message_of(&goal).await?,
+                Some(goal) => self.message_of(&goal).await?.map(|number| (number, goal.spec().created_at)),
                 None => None,
             },
         };
-        let Some(number) = number else { return Ok(PastConversation::default()) };
+        let Some((number, until)) = found else { return Ok(PastConversation::default()) };
         let session = &task.spec().session_id;
         let messages = self.store.last_messages(session, Some(number), PAST_MESSAGES_MAX).await?;
         let left_out = messages.first().map_or(0, |first| first.number.saturating_sub(1));
@@ -104,7 +107,8 @@ impl TaskService {
             let parts = replaced.filter_map(|id| tasks.get(id).cloned()).collect();
             PastMessage { message, task, parts }
         };
-        Ok(PastConversation { messages: messages.into_iter().map(with_task).collect(), left_out })
+        let messages = messages.into_iter().map(with_task).collect();
+        Ok(PastConversation { messages, left_out, until: Some(until) })
     }
 
     /// The task that a loop works on with this one: what it plans with it, or what it is a subtask of.

@@ -17,8 +17,18 @@ use crate::output;
 /// One thing that happened to the task.
 pub(crate) enum ChatUpdate {
     Progress(String),
-    Asked { question: QuestionId },
-    Answered { by: String },
+    /// To an agent, which may still be unable to start.
+    Given {
+        agent: String,
+    },
+    /// The agent it was given to runs.
+    Started,
+    Asked {
+        question: QuestionId,
+    },
+    Answered {
+        by: String,
+    },
     Over(ChatEnd),
 }
 
@@ -39,8 +49,9 @@ impl ChatUpdate {
         let progress = |text: String| Some(Self::Progress(text));
         match &recorded.event.body {
             EventBody::TaskClaimed { task, agent, .. } if *task == followed => {
-                progress(format!("{agent} started."))
+                Some(Self::Given { agent: agent.to_string() })
             }
+            EventBody::AgentStarted { task, .. } if *task == followed => Some(Self::Started),
             EventBody::StepStarted { session, step, .. } if session == conversation => {
                 progress(format!("Step: {step}"))
             }
@@ -114,7 +125,10 @@ impl ChatReporter {
             ChatUpdate::Progress(text) => text.clone(),
             ChatUpdate::Answered { by } => format!("Answered by {by}."),
             // Reported in full elsewhere.
-            ChatUpdate::Asked { .. } | ChatUpdate::Over(_) => return Ok(()),
+            ChatUpdate::Asked { .. }
+            | ChatUpdate::Over(_)
+            | ChatUpdate::Given { .. }
+            | ChatUpdate::Started => return Ok(()),
         };
         if self.is_json {
             return Self::line("progress", "text", &json!(text));
