@@ -34,6 +34,14 @@ impl Actor {
         matches!(self, Self::Human { .. })
     }
 
+    /// The attempt whose agent it is.
+    pub const fn attempt(&self) -> Option<AttemptId> {
+        match self {
+            Self::Agent { attempt } => Some(*attempt),
+            Self::Human { .. } | Self::Policy { .. } | Self::Baton => None,
+        }
+    }
+
     /// The person's name, if the actor is a person and the name can be displayed and stored.
     pub fn person(&self) -> Option<NonBlank> {
         match self {

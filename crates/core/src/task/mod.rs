@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ask::question::Question;
 use crate::base::accept_policy::AcceptPolicy;
-use crate::base::id::{ProjectId, SessionId, TaskId};
+use crate::base::id::{AttemptId, ProjectId, SessionId, TaskId};
 use crate::base::priority::Priority;
 use crate::base::task_type::TaskType;
 use crate::base::text::{AgentName, Label, NonBlank, RecipeId, Role};
@@ -79,6 +79,9 @@ pub struct TaskSpec {
     /// The task of an earlier message of its conversation that was not through when this one came: it starts after it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub follows: Option<TaskId>,
+    /// The attempt whose agent added it; none for a task of a person's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub added_by: Option<AttemptId>,
     /// The agent a person chose for it; without one, that of its role.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentName>,
@@ -121,6 +124,7 @@ impl TaskSpec {
             verify: Vec::new(),
             start_at: None,
             follows: None,
+            added_by: None,
             agent: None,
             model: None,
             no_fallback: false,
@@ -239,10 +243,11 @@ impl Task {
         self.spec.follows.filter(|earlier| self.state == TaskState::Held && is_reason(earlier))
     }
 
-    /// Whether somebody works on it or will without being asked.
+    /// Whether somebody works on it, or will by itself or with the answer that it waits for.
     pub fn is_under_way(&self) -> bool {
         self.is_claimable()
             || matches!(self.state, TaskState::Incoming | TaskState::Claimed { .. })
+            || self.pending_question().is_some()
             || self.waits_behind().is_some()
     }
 

@@ -2,7 +2,7 @@
 
 use baton_core::ask::question::Question;
 use baton_core::base::accept_policy::AcceptPolicy;
-use baton_core::base::id::{ProjectId, SessionId, TaskId};
+use baton_core::base::id::{AttemptId, ProjectId, SessionId, TaskId};
 use baton_core::base::priority::Priority;
 use baton_core::base::task_type::TaskType;
 use baton_core::base::text::{AgentName, NonBlank, RecipeId, Role};
@@ -79,6 +79,12 @@ pub struct TaskSummary {
     /// It is held until this moment, and by nobody else.
     #[serde(default)]
     pub waits_until: Option<Timestamp>,
+    /// The earlier message's task after which it starts.
+    #[serde(default)]
+    pub waits_behind: Option<TaskId>,
+    /// The attempt whose agent added it; none for a task of a person's.
+    #[serde(default)]
+    pub added_by: Option<AttemptId>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
     pub version: u64,
@@ -192,6 +198,8 @@ impl TaskSummary {
             held_because: reason_held(task),
             start_at: task.spec().start_at,
             waits_until: waits_until(task),
+            waits_behind: task.waits_behind(),
+            added_by: spec.added_by,
             created_at: spec.created_at,
             updated_at: task.updated_at(),
             version: stored.version,

@@ -12,6 +12,8 @@ use crate::base::refusals::failure;
 pub enum RunError {
     #[error("the session {session} already runs {recipe} ({run})")]
     AlreadyRunning { session: SessionId, recipe: RecipeId, run: RunId },
+    #[error("the session {session} is at work on its message before, {task}")]
+    AtWork { session: SessionId, task: TaskId },
     #[error("no recipe is running on the session {session}")]
     NoRun { session: SessionId },
     #[error("several recipes run on the session {session}, one for each of {}", names(.tasks))]
@@ -29,7 +31,7 @@ pub enum RunError {
 failure! {
     RunError { |it|
         kind: match it {
-            Self::AlreadyRunning { .. } => ErrorKind::Conflict,
+            Self::AlreadyRunning { .. } | Self::AtWork { .. } => ErrorKind::Conflict,
             Self::NoRun { .. } | Self::SeveralRuns { .. } | Self::NoListener { .. } => ErrorKind::InvalidStatus,
             Self::NoPhases { .. } | Self::NothingToPlan | Self::NothingToMerge { .. } => ErrorKind::InvalidInput,
         },
@@ -37,6 +39,10 @@ failure! {
             Self::AlreadyRunning { session, .. } => {
                 format!("wait for it, or stop it: baton recipe exit --session {session}")
             }
+            Self::AtWork { task, .. } => format!(
+                "wait for it (baton task show {task}), say it to its agent (baton say {task} TEXT), or start on another \
+                 session: --session NAME"
+            ),
             Self::NoRun { .. } => "start one: baton recipe start RECIPE".to_owned(),
             Self::SeveralRuns { tasks, .. } => {
                 let task = tasks.first().map_or_else(|| "TASK".to_owned(), ToString::to_string);
@@ -64,6 +70,13 @@ explained! { RunError {
         cause: "A recipe or the loop was started there and has not ended.",
         next: "Wait for it, stop it (`baton recipe exit`), or start this one on another session: \
                `baton recipe start RECIPE --session NAME`.",
+    },
+    Self::AtWork { .. } => Explanation {
+        code: "session_at_work",
+        means: "A recipe was given a message on a session whose message before is not through.",
+        cause: "An agent works on it, will work on it, or has asked you something.",
+        next: "Wait for it or answer it, say the message to its agent (`baton say TASK TEXT`), cancel it, or start on another \
+               session: `--session NAME`.",
     },
     Self::NoRun { .. } => Explanation {
         code: "no_run",

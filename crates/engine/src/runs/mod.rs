@@ -111,12 +111,23 @@ impl Runs {
                 let (recipe, run) = (open.recipe().clone(), open.id());
                 return Err(RunError::AlreadyRunning { session: session.clone(), recipe, run }.into());
             }
+            if message.is_some() {
+                self.check_is_at_rest(session).await?;
+            }
             let start = Start { session, recipe, project, message, actor };
             let (run, change) = self.start(&start).await?;
             // Somebody claimed the task, spoke on the session or started a run meanwhile.
             if decision.commit(change).await? {
                 return Ok(run);
             }
+        }
+    }
+
+    /// A message never starts work beside that of the message before it.
+    async fn check_is_at_rest(&self, session: &SessionId) -> Result<()> {
+        match self.tasks.message_under_way(session).await? {
+            Some(task) => Err(RunError::AtWork { session: session.clone(), task }.into()),
+            None => Ok(()),
         }
     }
 

@@ -32,6 +32,11 @@ pub enum TaskError {
     InvalidPlan(PlanErrors),
     #[error("\"{title}\" was discovered too often to be created again")]
     DiscoveredTooOften { title: String },
+    #[error(
+        "in a Plan → Execute → Review loop a task is created only after the user has said YES. Planning agents hand in \
+         {{\"baton\":\"plan\",…}}, reviewing agents {{\"baton\":\"discovered\",…}}; others mention it in their message"
+    )]
+    OnlyAfterYes,
     #[error("\"{prefix}\" matches more than one task")]
     Ambiguous { prefix: String },
 }
@@ -42,7 +47,7 @@ failure! {
             Self::Contended { .. } | Self::EditedMeanwhile { .. } | Self::OtherProject { .. } | Self::KeyReused | Self::DiscoveredTooOften { .. } => {
                 ErrorKind::Conflict
             }
-            Self::NotWaiting { .. } => ErrorKind::InvalidStatus,
+            Self::NotWaiting { .. } | Self::OnlyAfterYes => ErrorKind::InvalidStatus,
             Self::AlreadyAnswered { .. } => ErrorKind::AlreadyAnswered,
             Self::LoopAsTaskRecipe { .. } | Self::InvalidPlan(_) | Self::Ambiguous { .. } => ErrorKind::InvalidInput,
         },
@@ -58,6 +63,7 @@ failure! {
             }
             Self::InvalidPlan(_) => "fix the plan and submit it again".to_owned(),
             Self::DiscoveredTooOften { .. } => "add it by hand: baton task add".to_owned(),
+            Self::OnlyAfterYes => "propose it; the user is asked".to_owned(),
             Self::Ambiguous { .. } => "give more characters of the id".to_owned(),
         },
         explained: it.explained(),
@@ -113,6 +119,12 @@ explained! { TaskError {
         means: "Reviews have proposed a task of this title again and again, and each was finished before.",
         cause: "A limit keeps a loop from creating the same task for ever.",
         next: "Add it by hand if it is wanted: `baton task add TITLE`.",
+    },
+    Self::OnlyAfterYes => Explanation {
+        code: "only_after_yes",
+        means: "An agent of the loop wanted to add a task by itself.",
+        cause: "What a loop discovers is created only after the person has said YES.",
+        next: "Propose it in the plan or in the review; the person is asked.",
     },
     Self::Ambiguous { .. } => Explanation {
         code: "ambiguous",

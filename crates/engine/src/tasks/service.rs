@@ -188,11 +188,13 @@ impl TaskService {
         actor: Actor,
         spec: impl Fn(TaskId, Timestamp) -> TaskSpec + Send + Sync,
     ) -> Result<Task> {
+        self.check_may_add(&actor).await?;
         let asker = self.asker(&actor).await?;
         let mut decision = self.decision(self.ids.task());
         loop {
             let now = self.store.now().await?;
-            let (task, timer) = start_later(spec(self.ids.task(), now), now);
+            let spec = TaskSpec { added_by: actor.attempt(), ..spec(self.ids.task(), now) };
+            let (task, timer) = start_later(spec, now);
             let task = task.with_requester(asker.clone());
             refuse_loop(task.spec().recipe.as_ref())?;
             let body = EventBody::TaskCreated {

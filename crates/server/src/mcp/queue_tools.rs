@@ -2,7 +2,7 @@
 
 use baton_core::base::id::{SessionId, TaskId};
 use baton_core::base::task_type::TaskType;
-use baton_core::base::text::{NonBlank, Role};
+use baton_core::base::text::NonBlank;
 use baton_core::people::actor::Actor;
 use baton_core::records::event::EventBody;
 use baton_core::task::revision::Revision;
@@ -71,7 +71,6 @@ pub(super) async fn add(
     caller: &Caller,
     arguments: AddTaskArguments,
 ) -> Result<ToolAnswer, String> {
-    refuse_in_loop(toolbox, caller).await?;
     let AddTaskArguments { title, description, priority, depends_on: wanted, task_type } = arguments;
     let title = check_title_length(title)?;
     let task_type = task_type.unwrap_or_else(|| TaskType::detect(&format!("{title}\n{description}")));
@@ -91,18 +90,6 @@ pub(super) async fn add(
     };
     let task = toolbox.tasks.add_task(&depends_on, caller.actor(), spec).await.map_err(error_text)?;
     view(toolbox, task.id()).await
-}
-
-/// I9: in a loop, tasks are created only after the human's YES. Its agents propose them.
-async fn refuse_in_loop(toolbox: &Toolbox, caller: &Caller) -> Result<(), String> {
-    let Caller::Attempt { task, .. } = caller else { return Ok(()) };
-    let role = toolbox.tasks.task(*task).await.map_err(error_text)?.value.spec().role.clone();
-    if !Role::loop_phases().contains(&role) {
-        return Ok(());
-    }
-    Err("in a Plan → Execute → Review loop a task is created only after the user has said YES. Planning agents hand in \
-         {\"baton\":\"plan\",…}, reviewing agents {\"baton\":\"discovered\",…}; others mention it in their message"
-        .to_owned())
 }
 
 fn check_title_length(title: NonBlank) -> Result<NonBlank, String> {

@@ -150,6 +150,7 @@ impl ChatFollower<'_> {
         let mut interrupt = signals::interrupt()?;
         let mut events = self.api.events(seen).await?;
         let mut asked = self.asked_before().await?;
+        let mut given: Option<String> = None;
         loop {
             let event = tokio::select! {
                 event = next(&mut events) => event?,
@@ -170,6 +171,11 @@ impl ChatFollower<'_> {
                 ChatUpdate::Asked { question } if is_about(asked.as_ref(), question) => {}
                 ChatUpdate::Asked { question } => asked = Some(self.show(question).await?),
                 ChatUpdate::Answered { .. } => asked = None,
+                ChatUpdate::Given { agent } => given = Some(agent),
+                ChatUpdate::Started => {
+                    let agent = given.take().unwrap_or_else(|| "The agent".to_owned());
+                    self.reporter.update(&ChatUpdate::Progress(format!("{agent} started.")))?;
+                }
                 ChatUpdate::Over(end) => {
                     let view = self.api.task(self.task).await?;
                     return self.reporter.end(&view, end);
@@ -179,12 +185,19 @@ impl ChatFollower<'_> {
         }
     }
 
-    /// The question that the task already waited with when the message reached it; no event tells of it.
+    /// The question that the task, or the one it starts after, already waited with when the message reached it; no event tells
+    /// of it.
     async fn asked_before(&self) -> Result<Option<QuestionRecord>, CliError> {
-        if self.is_new {
-            return Ok(None);
-        }
-        match self.api.task(self.task).await?.summary.question {
+        let own = self.api.task(self.task).await?.summary;
+        let asking = match own.waits_behind {
+            Some(earlier) => {
+                output::talk(&format!("{} starts after {earlier}, the message before it.", self.task));
+                self.api.task(earlier).await?.summary.question
+            }
+            None if self.is_new => None,
+            None => own.question,
+        };
+        match asking {
             Some(question) => self.show(question.id).await.map(Some),
             None => Ok(None),
         }

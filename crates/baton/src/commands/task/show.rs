@@ -62,6 +62,9 @@ pub(crate) fn render(view: &TaskView) -> String {
         let how = if summary.is_breakdown { "Breakdown of" } else { "Planned in" };
         let _ = writeln!(text, "\n{how} {origin}");
     }
+    if let Some(attempt) = summary.added_by {
+        let _ = writeln!(text, "\nAdded by an agent ({attempt}), not by a person");
+    }
     if !view.waiting_on.is_empty() {
         let names: Vec<String> = view.waiting_on.iter().map(ToString::to_string).collect();
         let _ = writeln!(text, "\nWaiting on {}", names.join(", "));

@@ -43,6 +43,8 @@ fn task(bits: u32, title: &str) -> TaskSummary {
         held_because: None,
         start_at: None,
         waits_until: None,
+        waits_behind: None,
+        added_by: None,
         question: None,
         created_at: Timestamp::from_ms(0),
         updated_at: Timestamp::from_ms(0),

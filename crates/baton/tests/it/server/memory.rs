@@ -146,6 +146,61 @@ fn a_message_starts_after_the_one_before_it() {
     }
 }
 
+/// The first may go on with an answer at any time.
+#[test]
+fn a_message_with_a_type_waits_for_a_task_that_has_asked() {
+    let server = TestServer::new(&scripts()).start();
+    let project = server.project();
+    let report = json!({ "content": "Ask first", "session_id": "mine", "task_type": "REPORT" });
+    let first = server.chat(&project, &report);
+    server.wait_for_status(&first, "AWAITING_RESPONSE");
+    let second = typed(&server, "Go on");
+    let view = server.task(&second);
+    assert_eq!(view["waits_behind"], json!(first), "{view:#}");
+    // Another conversation does not wait.
+    let other = rest(&server, "another", "Build it");
+    server.wait_for_queue(&other, "provisional");
+    assert_eq!(server.task(&second)["attempts"], json!([]));
+    server.post(&format!("/api/tasks/{first}/reply"), &json!({ "reply": "crimson" }));
+    server.wait_for_queue(&second, "provisional");
+}
+
+/// A person who follows a message that waits reads what it waits for, and is asked that.
+#[test]
+fn the_command_line_asks_what_the_message_before_waits_for() {
+    let server = TestServer::new(&scripts()).start();
+    let first = command(&server, "mine", "Ask first");
+    server.wait_for_status(&first, "AWAITING_RESPONSE");
+    let typed = ["chat", "--session", "mine", "--type", "REPORT", "And report"];
+    let followed = server.command().args(typed).output().unwrap();
+    let said = String::from_utf8_lossy(&followed.stderr).into_owned();
+    assert_eq!(followed.status.code(), Some(10), "{said}");
+    assert!(said.contains(&format!("starts after {first}")) && said.contains("Which colour?"), "{said}");
+}
+
+/// Neither a recipe nor a loop starts a message beside the one before it.
+#[test]
+fn a_recipe_with_a_message_is_refused_where_the_message_before_is_not_through() {
+    let server = TestServer::new(&scripts()).start();
+    server.project();
+    let first = rest(&server, "mine", "Ask first");
+    server.wait_for_status(&first, "AWAITING_RESPONSE");
+    for recipe in ["implement-and-review", "plan-execute-review"] {
+        let started =
+            server.post("/api/sessions/mine/recipe", &json!({ "recipe_id": recipe, "message": "Build it" }));
+        assert_eq!(
+            (started.status, &started.json()["reason"]),
+            (409, &json!("session_at_work")),
+            "{started:?}"
+        );
+        assert!(started.body.contains(&first), "{started:?}");
+    }
+    let tasks = server.read("/api/task-groups/mine/tasks")["tasks"].clone();
+    assert_eq!(tasks.as_array().unwrap().len(), 1, "{tasks:#}");
+    let body = json!({ "recipe_id": "implement-and-review", "message": "Build it" });
+    assert_eq!(server.post("/api/sessions/another/recipe", &body).status, 201);
+}
+
 #[test]
 fn the_second_message_knows_the_first_and_its_result_on_every_surface() {
     let server = TestServer::new(&scripts()).start();
@@ -361,6 +416,7 @@ fn a_loop_knows_its_conversation_and_the_conversation_its_loop() {
     for title in ["Plan: The rest of it", "First part"] {
         let (_, told) = of(title);
         assert!(told.contains("Add the login") && told.contains("Login added."), "{title}: {told}");
+        assert!(!told.contains("The loop asked"), "{title}: {told}");
     }
     let (first, _) = of("First part");
     assert!(files(&server, &first).contains("login.txt"), "{login}");
@@ -369,6 +425,9 @@ fn a_loop_knows_its_conversation_and_the_conversation_its_loop() {
     let after = finished(&server, "mine", "Finish it up");
     let told = prompts(&server, &server.task(&after));
     assert!(told.contains("(First part)") && told.contains("Part done."), "{told}");
+    for words in ["The loop asked:", "Ready to execute?", "loop ended", "Iterations: 1"] {
+        assert!(told.contains(words), "{words}: {told}");
+    }
     assert!(files(&server, &after).contains("part.txt"), "{told}");
 }
 

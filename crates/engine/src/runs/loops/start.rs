@@ -52,6 +52,9 @@ impl Loops {
                 let (session, recipe, run) = (start.session.clone(), open.recipe().clone(), open.id());
                 return Err(RunError::AlreadyRunning { session, recipe, run }.into());
             }
+            if start.message.is_some() {
+                self.runs.check_is_at_rest(start.session).await?;
+            }
             let (run, change) = self.loop_started(start, &recipe, actor).await?;
             if decision.commit(change).await? {
                 return Ok(run);

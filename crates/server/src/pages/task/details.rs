@@ -80,6 +80,7 @@ fn settings(seen: &TaskPage, view: &TaskView) -> Markup {
                 @if !spec.needs.is_empty() { dt { "Needs" } dd { @for label in &spec.needs { code { (label) } " " } } }
                 @if let Some(at) = spec.start_at { dt { "Not before" } dd { time datetime=(at) { (at) } } }
                 @for command in &spec.verify { dt { "Verified by" } dd { code { (command) } } }
+                @if let Some(attempt) = &view.summary.added_by { dt { "Added by" } dd { "an agent (" (attempt) ")" } }
                 @if let Some(person) = &view.asked_by { dt { "Requested by" } dd { (person) } }
                 dt { "Session" } dd { a href={ "/chat/" (spec.session_id) } { (spec.session_id) } }
             }

@@ -30,6 +30,8 @@ fn summary_fields() -> Vec<(&'static str, Value)> {
         ("held_because", or_null(&said())),
         ("start_at", or_null(&time())),
         ("waits_until", or_null(&time())),
+        ("waits_behind", or_null(&refer("TaskId"))),
+        ("added_by", or_null(&refer("AttemptId"))),
         ("created_at", time()),
         ("updated_at", time()),
         ("version", count()),
