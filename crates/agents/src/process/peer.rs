@@ -8,7 +8,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::AsFd;
-use std::path::Path;
 use std::sync::OnceLock;
 
 use baton_core::base::id::AttemptId;
@@ -127,17 +126,6 @@ pub fn attempt_of_unix_peer(socket: impl AsFd) -> Option<AttemptId> {
 /// The attempt that a process belongs to.
 pub fn attempt_of_process(pid: u32) -> Option<AttemptId> {
     attempt_above(pid, own_attempts())
-}
-
-/// The attempt this process itself runs in. `variable=value` must stand in the environment of the same ancestor, so that a
-/// Baton that an agent runs for its own purposes is not taken for the one it works for.
-pub fn attempt_around(variable: &str, value: &Path) -> Option<AttemptId> {
-    let wanted = [format!("{variable}=").as_bytes(), value.as_os_str().as_encoded_bytes()].concat();
-    ancestors(std::process::id()).into_iter().find_map(|entry| {
-        let environ = entry.environ()?;
-        let is_same = environ.split(|&byte| byte == 0).any(|pair| pair == wanted);
-        parse_attempt(&environ).filter(|_| is_same)
-    })
 }
 
 /// The variables that Baton gave to an attempt that this process runs in, the outermost one that `is_meant`.

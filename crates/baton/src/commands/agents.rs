@@ -10,6 +10,7 @@ use baton_engine::settings::agents::{AgentSettings, known_names};
 use serde_json::json;
 
 use crate::cli::agents::AgentsCommand;
+use crate::context::attempt::check_is_persons_file;
 use crate::error::CliError;
 use crate::options::GlobalOptions;
 use crate::output;
@@ -64,13 +65,14 @@ fn update(options: &GlobalOptions, file: &Path) -> Result<String, CliError> {
             "name a registry.json, or - for standard input",
         )
     };
+    let path = agent_registry::path()
+        .ok_or_else(|| CliError::failed("no home folder is known", "set HOME or XDG_CONFIG_HOME"))?;
+    check_is_persons_file(&path)?;
     let ReadRegistry { agents, faults } =
         agent_registry::read(&text_of(file).map_err(failed)?).map_err(|error| failed(error.to_string()))?;
     if agents.is_empty() {
         return Err(failed(format!("no agent in it can be used. {}", faults.join("; "))));
     }
-    let path = agent_registry::path()
-        .ok_or_else(|| CliError::failed("no home folder is known", "set HOME or XDG_CONFIG_HOME"))?;
     let before: BTreeMap<String, RegistryAgent> = agent_registry::load()
         .unwrap_or_default()
         .into_iter()

@@ -34,6 +34,7 @@ pub(crate) async fn backup(options: &GlobalOptions, args: &BackupArgs) -> Result
 
 pub(crate) async fn restore(options: &GlobalOptions, args: &RestoreArgs) -> Result<String, CliError> {
     let (place, _) = context::find(options)?;
+    context::attempt::check_is_person(&place)?;
     if matches!(place.store, StoreAddress::Postgres { .. }) {
         return Err(CliError::refused(
             "baton restore cannot restore a PostgreSQL store",

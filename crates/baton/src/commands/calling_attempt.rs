@@ -1,9 +1,7 @@
 //! The attempt that a command about user tasks is called by, whatever of its environment it shows.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use baton_engine::peer;
 use baton_engine::settings::location::{
     NAMESPACE_VARIABLE, ROOT_VARIABLE, STATE_DIR_VARIABLE, STORE_VARIABLE, StateLocation, WORKTREE_VARIABLE,
 };
@@ -26,7 +24,7 @@ pub(super) fn find_caller(
 ) -> Result<(GlobalOptions, Option<CallingAttempt>), CliError> {
     let place = StateLocation::find(&context::current_dir()?, &options.place())?;
     let mut options = options.clone();
-    if let Some(variables) = peer::variables_around(|variables| is_of_place(variables, &place)) {
+    if let Some(variables) = context::attempt::variables_around(&place) {
         let value = |name: &str| variables.get(name).cloned();
         options.root = options.root.or_else(|| value(ROOT_VARIABLE).map(PathBuf::from));
         options.state_dir = options.state_dir.or_else(|| value(STATE_DIR_VARIABLE).map(PathBuf::from));
@@ -41,12 +39,4 @@ pub(super) fn find_caller(
         token: Some(token),
     });
     Ok((options, attempt))
-}
-
-/// Whether the attempt works for this place, rather than that its agent runs a Baton of its own in another one.
-fn is_of_place(variables: &BTreeMap<String, String>, place: &StateLocation) -> bool {
-    let is = |name: &str, path: &Path| variables.get(name).is_some_and(|value| Path::new(value) == path);
-    is(ROOT_VARIABLE, &place.root)
-        || is(STATE_DIR_VARIABLE, &place.state_dir)
-        || is(WORKTREE_VARIABLE, &place.root)
 }

@@ -35,6 +35,7 @@ enum FileAction {
 pub(crate) fn run(options: &GlobalOptions, args: &InitArgs) -> Result<String, CliError> {
     let folder = context::current_dir()?;
     let place = StateLocation::find(&folder, &options.place())?;
+    context::attempt::check_is_person(&place)?;
     if place.kind() == FolderKind::Bare {
         let root = place.root.display();
         return Err(CliError::refused(

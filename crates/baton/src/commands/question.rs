@@ -343,7 +343,7 @@ pub(crate) async fn ask(
             Err(error) => Err(error.into()),
         };
     }
-    let context = CliContext::open_at(place, options.json).await?;
+    let context = CliContext::open_for_attempt(place, options.json, &secret).await?;
     let result = ask_on_store(&context, &secret, text, choices).await;
     context.close().await?;
     result

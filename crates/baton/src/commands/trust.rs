@@ -11,7 +11,7 @@ use crate::output;
 
 pub(crate) async fn run(options: &GlobalOptions) -> Result<String, CliError> {
     let place = context::find(options)?.0;
-    context::check_is_person(&place)?;
+    context::attempt::check_is_person(&place)?;
     let found = untrusted(&place).await?;
     if let Some(folder) = &found {
         folder.allow()?;

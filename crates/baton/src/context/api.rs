@@ -51,7 +51,6 @@ impl Api {
             let address = address.acting_as(&context::user_name(&settings)?);
             return Ok(Self { client: ApiClient::for_server(address), place, is_json, here: None });
         }
-        context::check_is_person(&place)?;
         let context = CliContext::open_at(place.clone(), is_json).await?;
         let (alive, ending) = watch::channel(false);
         let client = ApiClient::in_process(context.app(settings, ending));

@@ -1,8 +1,9 @@
 //! What a command works with: the open store and its user ([`CliContext`]), or the API of a server or of the store
-//! ([`api::Api`]), and how both find each other ([`server_file`]).
+//! ([`api::Api`]), how both find each other ([`server_file`]), and whether an attempt calls ([`attempt`]).
 
 pub(crate) mod agent_endpoint;
 pub(crate) mod api;
+pub(crate) mod attempt;
 pub(crate) mod server_file;
 pub(crate) mod trust;
 
@@ -15,19 +16,19 @@ use baton_core::ask::answer_source::AnsweredBy;
 use baton_core::base::id::{QuestionId, SessionId};
 use baton_core::base::text::NonBlank;
 use baton_core::people::actor::Actor;
+use baton_engine::base::attempt_secret::AttemptSecret;
 use baton_engine::base::error::EngineError;
 use baton_engine::base::ids::Ids;
 use baton_engine::cluster::node::Node;
 use baton_engine::fence::FENCED;
 use baton_engine::git::Watcher;
-use baton_engine::peer;
 use baton_engine::reports::checkout;
 use baton_engine::reports::survey::assumed;
 use baton_engine::services::engine::Engine;
 use baton_engine::services::workspace::Workspace;
 use baton_engine::settings::Settings;
 use baton_engine::settings::folder_kind::FolderKind;
-use baton_engine::settings::location::{STATE_DIR_VARIABLE, StateLocation, describe_unread};
+use baton_engine::settings::location::{StateLocation, describe_unread};
 use baton_engine::settings::recipes::RecipeLibrary;
 use baton_engine::settings::store_address::StoreAddress;
 use baton_engine::tasks::service::TaskService;
@@ -140,7 +141,23 @@ impl CliContext {
         Self::open_at(find(options)?.0, options.json).await
     }
 
+    /// The store of a place. I19: whoever has it open can decide anything, so a process of an attempt does not get it.
     pub(crate) async fn open_at(place: StateLocation, is_json: bool) -> Result<Self, CliError> {
+        attempt::check_is_person(&place)?;
+        Self::open_store(place, is_json).await
+    }
+
+    /// The same for the tools of an attempt, known by its secret.
+    pub(crate) async fn open_for_attempt(
+        place: StateLocation,
+        is_json: bool,
+        secret: &AttemptSecret,
+    ) -> Result<Self, CliError> {
+        attempt::check_own_secret(&place, secret.attempt())?;
+        Self::open_store(place, is_json).await
+    }
+
+    async fn open_store(place: StateLocation, is_json: bool) -> Result<Self, CliError> {
         // Agents know the store's address but not its password, and in a fence there is no store at all.
         let is_agent = env::var_os("BATON_TOKEN").is_some();
         if (place.store != StoreAddress::File && is_agent) || env::var_os(FENCED).is_some() {
@@ -258,17 +275,6 @@ impl CliContext {
     pub(crate) fn non_blank(text: &str, what: &str) -> Result<NonBlank, CliError> {
         NonBlank::new(text)
             .map_err(|_| CliError::usage(format!("{what} is blank"), "write at least one visible character"))
-    }
-}
-
-/// Refuses what only a person may do, when this process belongs to an attempt of this place (I19).
-pub(crate) fn check_is_person(place: &StateLocation) -> Result<(), CliError> {
-    match peer::attempt_around(STATE_DIR_VARIABLE, &place.state_dir) {
-        None => Ok(()),
-        Some(attempt) => Err(CliError::refused(
-            format!("{attempt} runs here, and this is for a person"),
-            "agents use the tools of their attempt: ask_user, report_outcome, add_task and the others",
-        )),
     }
 }
 

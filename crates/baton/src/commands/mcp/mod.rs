@@ -57,16 +57,21 @@ pub(crate) async fn run(options: &GlobalOptions, client: McpClient) -> Result<St
     if let Some(address) = server_file::running(&place, client.token.clone()).await {
         return serve(RemoteTools::new(address.allowing(client.powers))).await;
     }
-    if client.token.is_none() {
-        context::check_is_person(&place)?;
-    }
-    let context = CliContext::open_at(place, options.json).await?;
-    let served = Box::pin(serve_store(&context, client)).await;
+    let secret = client.token.as_deref().map(secret_of).transpose()?;
+    let context = match &secret {
+        Some(secret) => CliContext::open_for_attempt(place, options.json, secret).await?,
+        None => CliContext::open_at(place, options.json).await?,
+    };
+    let served = Box::pin(serve_store(&context, client.powers, secret)).await;
     context.close().await?;
     served
 }
 
-async fn serve_store(context: &CliContext, client: McpClient) -> Result<String, CliError> {
+async fn serve_store(
+    context: &CliContext,
+    powers: ClientPowers,
+    secret: Option<AttemptSecret>,
+) -> Result<String, CliError> {
     let settings = context.settings()?;
     let workspace = context.workspace(settings);
     let toolbox = Toolbox {
@@ -80,18 +85,21 @@ async fn serve_store(context: &CliContext, client: McpClient) -> Result<String, 
         person: context.person().to_owned(),
         node: workspace.node,
     };
-    let caller = match client.token {
-        Some(token) => caller_of(&toolbox, &token).await?,
-        None => toolbox.person_with(client.powers),
+    let caller = match secret {
+        Some(secret) => caller_of(&toolbox, secret).await?,
+        None => toolbox.person_with(powers),
     };
     // On the heap: a session holds every tool's state.
     Box::pin(serve(LocalTools { toolbox, caller })).await
 }
 
-async fn caller_of(toolbox: &Toolbox, token: &str) -> Result<Caller, CliError> {
-    let secret: AttemptSecret = token.parse().map_err(|error: BadSecret| {
+fn secret_of(token: &str) -> Result<AttemptSecret, CliError> {
+    token.parse().map_err(|error: BadSecret| {
         CliError::usage(error.to_string(), "take it from BATON_TOKEN in the agent's environment")
-    })?;
+    })
+}
+
+async fn caller_of(toolbox: &Toolbox, secret: AttemptSecret) -> Result<Caller, CliError> {
     toolbox.find_caller(secret).await?.ok_or_else(|| {
         CliError::refused(
             "the attempt of this token has ended",

@@ -2,6 +2,7 @@
 //! the table says nothing stops. A person succeeds with every one, so each attack would be seen to succeed if what stops it
 //! were not there. `docs/security.md` is generated from the same table.
 
+mod commands;
 mod scene;
 mod server;
 mod table;
