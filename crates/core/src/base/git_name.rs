@@ -42,7 +42,12 @@ impl BranchName {
 
     /// Whether it is the branch for some task's own work.
     pub fn is_of_task(&self) -> bool {
-        self.0.strip_prefix("baton/").is_some_and(|name| name.parse::<TaskId>().is_ok())
+        self.task().is_some()
+    }
+
+    /// The task whose own work it is for, if it is such a branch.
+    pub fn task(&self) -> Option<TaskId> {
+        self.0.strip_prefix("baton/")?.parse().ok()
     }
 
     /// The branch that collects accepted work outside a feature, for a person to merge.

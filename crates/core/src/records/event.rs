@@ -177,11 +177,14 @@ pub enum EventBody {
         task: TaskId,
         reason: Box<NotLanded>,
     },
-    /// A person merged it although its checks had not passed (I18).
+    /// A person merged it although its checks had not passed (I18), or with commits that were withdrawn.
     TaskForced {
         task: TaskId,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         commit: Option<CommitId>,
+        /// The withdrawn commits that came in with it, each with its subject.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        withdrawn: Vec<String>,
     },
     TaskRecycled {
         task: TaskId,

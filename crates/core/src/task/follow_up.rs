@@ -25,6 +25,25 @@ impl Task {
         }
     }
 
+    /// Its work may still land by itself.
+    pub fn is_unsettled(&self) -> bool {
+        match &self.state {
+            TaskState::Incoming
+            | TaskState::Held
+            | TaskState::Claimed { .. }
+            | TaskState::NeedsContinuation { .. }
+            | TaskState::AwaitingResponse { .. }
+            | TaskState::Blocked { .. }
+            | TaskState::Provisional(_)
+            | TaskState::Landing(_) => true,
+            TaskState::Breakdown { .. }
+            | TaskState::Recycled { .. }
+            | TaskState::Done { .. }
+            | TaskState::Failed { .. }
+            | TaskState::Cancelled { .. } => false,
+        }
+    }
+
     /// A person does not want the commits it has now: they cancelled it, or rejected it and it was not done again yet.
     pub fn is_refused_work(&self) -> bool {
         match &self.state {

@@ -69,12 +69,8 @@ pub enum NotLanded {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         conflicts: Vec<String>,
     },
-    /// It contains commits that its branch or the person's had given it and has no longer.
+    /// It contains commits that another branch had given it and has no longer.
     StartWithdrawn {
-        /// The branch that the work is to be put on instead.
-        onto: BranchName,
-        /// The newest commit in it that is neither to be kept nor the agent's own.
-        base: CommitId,
         /// Each commit that was withdrawn, with its subject, newest first.
         commits: Vec<String>,
     },

@@ -50,12 +50,15 @@ impl NotLanded {
                     names.join(", ")
                 )
             }
-            Self::StartWithdrawn { base, commits, .. } => {
-                let newest = commits.first().and_then(|commit| commit.split(' ').next());
-                format!(
-                    "it contains your commit {}, which was withdrawn or replaced since",
-                    newest.unwrap_or(base.short())
-                )
+            Self::StartWithdrawn { commits } => {
+                let newest = commits.first().and_then(|commit| commit.split(' ').next()).unwrap_or("one");
+                if commits.len() > 1 {
+                    format!(
+                        "it contains commits that were withdrawn or replaced since, the newest of them {newest}"
+                    )
+                } else {
+                    format!("it contains the commit {newest}, which was withdrawn or replaced since")
+                }
             }
         }
     }
@@ -136,12 +139,11 @@ impl NotLanded {
                 );
                 print_checks(&mut text, checks);
             }
-            Self::StartWithdrawn { onto, commits, .. } => {
+            Self::StartWithdrawn { commits } => {
                 text.push_str("The work contains commits that were withdrawn or replaced since:\n");
                 for commit in commits {
                     let _ = writeln!(text, "- {commit}");
                 }
-                let _ = writeln!(text, "The work is to be put on the branch {onto}, without them.");
             }
         }
         text

@@ -91,6 +91,8 @@ pub enum Command {
     /// A person merges the work although the checks have not passed (I18). `commit` is where the branch stands now.
     ForceLand {
         commit: Option<CommitId>,
+        /// The withdrawn commits that come in with it, each with its subject.
+        withdrawn: Vec<String>,
     },
     /// The work stays in its lane: its branch fails the checks without it.
     DelayLanding {

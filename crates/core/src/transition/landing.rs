@@ -45,10 +45,11 @@ impl TransitionBuilder<'_> {
         &mut self,
         work: &Provisional,
         commit: Option<CommitId>,
+        withdrawn: Vec<String>,
     ) -> Result<(), CommandRefusal> {
         self.require_human()?;
         self.check_acceptable(work, true)?;
-        self.say(EventBody::TaskForced { task: self.task.id(), commit });
+        self.say(EventBody::TaskForced { task: self.task.id(), commit, withdrawn });
         self.end_done(work.attempt, AcceptedBy::Actor { actor: self.context.actor.clone() });
         Ok(())
     }
@@ -103,12 +104,12 @@ impl TransitionBuilder<'_> {
 
     /// Whether the agent has not tried yet.
     fn can_be_fixed(&self, reason: &NotLanded) -> bool {
-        let NotLanded::StartWithdrawn { commits, .. } = reason else {
+        let NotLanded::StartWithdrawn { commits } = reason else {
             return self.task.ledger.conflicts == 0;
         };
         !self.task.ledger.notes.iter().any(|note| {
             matches!(note, TaskNote::NotLanded { reason, .. }
-                if matches!(&**reason, NotLanded::StartWithdrawn { commits: known, .. } if known == commits))
+                if matches!(&**reason, NotLanded::StartWithdrawn { commits: known } if known == commits))
         })
     }
 

@@ -148,8 +148,12 @@ impl Task {
             (State::Landing(_), Command::DelayLanding { reason }) => step.delay_landing(reason)?,
             (State::Landing(entry), Command::SendBack { reason }) => step.send_back(entry, reason)?,
             (State::Landing(entry), Command::Reject { reason }) => step.reject(&entry.work, reason)?,
-            (State::Provisional(work), Command::ForceLand { commit }) => step.force_land(work, commit)?,
-            (State::Landing(entry), Command::ForceLand { commit }) => step.force_land(&entry.work, commit)?,
+            (State::Provisional(work), Command::ForceLand { commit, withdrawn }) => {
+                step.force_land(work, commit, withdrawn)?;
+            }
+            (State::Landing(entry), Command::ForceLand { commit, withdrawn }) => {
+                step.force_land(&entry.work, commit, withdrawn)?;
+            }
             (State::Provisional(work), Command::ApprovePlan) => step.approve_plan(work)?,
 
             (State::Incoming | State::Held, Command::Replace { by }) => step.split_into(by)?,

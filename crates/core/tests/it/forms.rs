@@ -370,7 +370,7 @@ fn the_forms_of_events_are_stable() {
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"depends_on":[],"event":"task_created","spec":{"created_at":"1970-01-01T00:00:01.000Z","depth":1,"description":"It fails on Mondays.","id":"TASK-000000f2","priority":"P2","purpose":{"by_hand":true,"purpose":"breakdown","reason":"too_large","replaces_task_id":"TASK-0000000a"},"role":"breakdown","session_id":"session","task_type":"IMPLEMENTATION","title":"Re-breakdown: Fix the login"}}
     {"accepted_by":{"by":"output"},"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"task_done","task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"error":"it does not work","event":"task_failed","task":"TASK-0000000a"}
-    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"commit":"0123456789abcdef0123456789abcdef01234567","event":"task_forced","task":"TASK-0000000a"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"commit":"0123456789abcdef0123456789abcdef01234567","event":"task_forced","task":"TASK-0000000a","withdrawn":["0123456 Rename the login page"]}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"task_held_back","reason":"stopped by you","task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"commit":"0123456789abcdef0123456789abcdef01234567","event":"task_landed","task":"TASK-0000000a"}
     {"accepted_by":{"kind":"human","name":"mia"},"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"task_landing","task":"TASK-0000000a"}

@@ -79,9 +79,10 @@ fn describe(body: &EventBody) -> (&'static str, &'static str) {
         EventBody::TaskSentBack { .. } => {
             ("Tasks", "Accepted work could not be merged; `reason` says why and which tasks it met.")
         }
-        EventBody::TaskForced { .. } => {
-            ("Tasks", "A person merged the work although the checks had not passed.")
-        }
+        EventBody::TaskForced { .. } => (
+            "Tasks",
+            "A person merged the work although the checks had not passed, or with commits that were withdrawn, which `withdrawn` names.",
+        ),
         EventBody::TaskRecycled { .. } => {
             ("Tasks", "The task was too large; `breakdown` is the task that plans its parts.")
         }

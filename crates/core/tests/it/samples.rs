@@ -232,11 +232,7 @@ pub(crate) fn not_landed() -> Vec<NotLanded> {
         NotLanded::RestsOnCancelled { task_id: TaskId::from_bits(0xE) },
         NotLanded::BranchFails { into: into.clone(), base: commit(), checks: checks.clone() },
         NotLanded::StartFails { into, base: commit(), checks, conflicts: vec!["src/login.rs".to_owned()] },
-        NotLanded::StartWithdrawn {
-            onto: "main".parse().unwrap(),
-            base: commit(),
-            commits: vec!["0123456 Rename the login page".to_owned()],
-        },
+        NotLanded::StartWithdrawn { commits: vec!["0123456 Rename the login page".to_owned()] },
     ]
 }
 
@@ -464,7 +460,13 @@ pub(crate) fn commands(name: CommandName, task: &Task) -> Vec<Command> {
         }
         CommandName::Land => vec![Command::Land { commit: commit(), verified: Vec::new(), evidence: None }],
         CommandName::ForceLand => {
-            vec![Command::ForceLand { commit: Some(commit()) }, Command::ForceLand { commit: None }]
+            vec![
+                Command::ForceLand {
+                    commit: Some(commit()),
+                    withdrawn: vec!["0123456 Rename the login page".to_owned()],
+                },
+                Command::ForceLand { commit: None, withdrawn: Vec::new() },
+            ]
         }
         CommandName::DelayLanding => {
             let reasons = not_landed().into_iter().filter(NotLanded::is_delay);

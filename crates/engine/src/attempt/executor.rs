@@ -35,6 +35,7 @@ use crate::attempt::steps::said;
 use crate::attempt::turns::TurnAllowance;
 use crate::base::error::EngineError;
 use crate::git::{Checkout, Worktrees};
+use crate::landing::withdrawn;
 use crate::runs::gate;
 
 pub struct Executor<'a> {
@@ -202,12 +203,15 @@ impl Executor<'_> {
         let questions = self.questions(&run).await?;
         let history = History::load(tasks, self.task, self.worktrees, self.checkout).await?.text();
         let met = met_changes::load(tasks, self.worktrees, self.task).await?;
+        let order =
+            withdrawn::order(&self.context.projects, self.worktrees, self.checkout, self.task).await?;
         let session = &self.task.spec().session_id;
         let attached = attachments::place(tasks, session, self.worktrees, self.checkout).await?;
         let prompt = StepPrompt {
             history: &history,
             attached: &attached,
             met: &met,
+            order: order.as_ref(),
             task: self.task,
             recipe: &book.recipe,
             run: &run,

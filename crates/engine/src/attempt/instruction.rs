@@ -1,7 +1,7 @@
 //! The one instruction for work that came back: what is to be done about it, instead of the whole task again.
 
 use baton_core::ask::question_record::QuestionState;
-use baton_core::base::git_name::{BranchName, CommitId};
+use baton_core::base::git_name::CommitId;
 use baton_core::base::task_type::Deliverable;
 use baton_core::base::text::NonBlank;
 use baton_core::recipe::RecipeStep;
@@ -13,6 +13,8 @@ use baton_core::task::not_landed::NotLanded;
 
 use crate::attempt::prompt::StepPrompt;
 use crate::base::fenced::fenced;
+use crate::landing::withdrawn::MoveOrder;
+use crate::projects::trunk::BranchTip;
 
 impl StepPrompt<'_> {
     /// What to do about accepted work that was sent back, if nothing has been said about it since.
@@ -28,7 +30,7 @@ impl StepPrompt<'_> {
                 NotLanded::Moved { .. } => Some(
                     "Look at what is on your branch now, make it do what the task asks, and commit what is missing.".to_owned(),
                 ),
-                NotLanded::StartWithdrawn { onto, base, .. } => Some(move_work(onto, base)),
+                NotLanded::StartWithdrawn { .. } => Some(self.order.map_or_else(|| FREE.to_owned(), move_work)),
                 // Nothing the agent could do about.
                 NotLanded::BranchFails { .. }
                 | NotLanded::StartFails { .. }
@@ -133,13 +135,20 @@ const ALONE: &str = "Your work on the task is done, and the checks fail on a fre
      not: files that are ignored or were never added, what a set-up or an earlier run left. Make the checks pass on a fresh clone, and \
      commit the result. Baton lands your branch when you are done.";
 
-/// What to do about work that stands on commits which nobody wants any more.
-fn move_work(onto: &BranchName, base: &CommitId) -> String {
+/// What to do about work that contained such commits when it was sent back.
+const FREE: &str = "Your work on the task is done. It contained commits that were withdrawn or replaced (see \"What was wrong before\"), \
+     and contains none now. Make sure that it still does what the task asks and that the checks pass, and commit what is missing. \
+     Baton lands your branch when you are done.";
+
+/// What to do about work that contains commits which nobody wants any more.
+fn move_work(order: &MoveOrder) -> String {
+    let MoveOrder { onto: BranchTip { branch, commit }, after, commits } = order;
     format!(
-        "Your work on the task is done, and it contains commits that were withdrawn or replaced since (see \"What was wrong \
-         before\"). Run `git rebase --onto {onto} {base}` here, in this clone, so that your branch has your own commits on {onto} \
-         and none of those. Make the work fit what is there now so that the checks pass, and commit the result. Baton lands your \
-         branch when you are done."
+        "Your work on the task is done, and it contains commits that were withdrawn or replaced since:\n\n{}\nRun \
+         `git rebase --onto {commit} {after}` here, in this clone. Your branch then has your own commits on {branch}, and none of \
+         those. Make the work fit what is there now so that the checks pass, and commit the result. Baton lands your branch when \
+         you are done.",
+        fenced(&commits.join("\n"))
     )
 }
 

@@ -22,13 +22,14 @@ use baton_core::task::{Purpose, Task};
 
 use crate::attempt::instruction::NOTHING_TWICE;
 use crate::base::fenced::fenced;
+use crate::landing::withdrawn::MoveOrder;
 
 /// How a prompt begins that goes on with an earlier one.
 pub(crate) const GOING_ON: &str =
     "You go on where you stopped, in the same session; your changes are still here.\n";
 
 /// Everything the prompt of one step is made of.
-pub struct StepPrompt<'a> {
+pub(crate) struct StepPrompt<'a> {
     pub task: &'a Task,
     pub recipe: &'a Recipe,
     pub run: &'a Run,
@@ -45,12 +46,14 @@ pub struct StepPrompt<'a> {
     pub told_before: &'a [Message],
     /// What other tasks changed that the work met on its way into the branch, as text for "What was wrong before".
     pub met: &'a str,
+    /// How the work gets rid of commits that were withdrawn, if it has some.
+    pub order: Option<&'a MoveOrder>,
     /// Whether this attempt goes on from an earlier one.
     pub is_resumed: bool,
 }
 
 impl StepPrompt<'_> {
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let spec = self.task.spec();
         if is_review(spec) {
             // Neither work to do nor a place to do it in.
@@ -101,7 +104,7 @@ impl StepPrompt<'_> {
     }
 
     /// The same for an agent that goes on in the session it had before: only what it does not know yet.
-    pub fn going_on(&self) -> String {
+    pub(crate) fn going_on(&self) -> String {
         let mut text = format!("# {}\n\n{GOING_ON}", self.task.spec().title);
         self.notes(&mut text);
         self.handed_over(&mut text);

@@ -37,7 +37,7 @@ pub use command::version::GitVersion;
 pub use error::GitError;
 pub(crate) use repository::brought::brings_in_line;
 pub(crate) use repository::definitions::CommitFiles;
-pub(crate) use repository::given::WorkRange;
+pub(crate) use repository::given::{GivenTip, WorkRange};
 pub use repository::merge::{MergeSpec, Merged};
 pub use repository::protected::ProtectedCommit;
 pub use repository::remote::{CLONES, Pushed, TRIED_TO_CLONE, TRIED_TO_FETCH};

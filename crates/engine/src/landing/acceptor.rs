@@ -24,8 +24,9 @@ use tracing::{Instrument, info_span};
 use crate::base::error::EngineError;
 use crate::cluster::merge_lock::MergeLock;
 use crate::cluster::node::Node;
-use crate::git::{GitError, MergeSpec, Merged, Pushed, Worktrees};
+use crate::git::{GitError, Merged, Pushed, Worktrees};
 use crate::landing::foundations;
+use crate::landing::merging::{force_note, merged, tip_of};
 use crate::projects::Projects;
 use crate::projects::hooks::HookCall;
 use crate::projects::source::{CodeSource, slug};
@@ -118,8 +119,11 @@ impl Acceptor {
         if let Some(found) = foundations::unmet(&self.projects, &task).await?.first() {
             return Err(LandingError::rests_on(id, *found).into());
         }
-        let forced_by = matches!(command, Command::ForceLand { .. }).then_some(&actor);
-        let merged = self.merge(&task, &source, forced_by).await?;
+        let forced = match &command {
+            Command::ForceLand { withdrawn, .. } => Some(force_note(&actor, withdrawn)),
+            _ => None,
+        };
+        let merged = self.merge(&task, &source, forced.as_deref()).await?;
         match &merged {
             Some(Merged::Conflict { files }) => {
                 let files: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
@@ -150,7 +154,9 @@ impl Acceptor {
             }
         }
         let command = match command {
-            Command::ForceLand { .. } => Command::ForceLand { commit: merged.as_ref().and_then(tip_of) },
+            Command::ForceLand { withdrawn, .. } => {
+                Command::ForceLand { commit: merged.as_ref().and_then(tip_of), withdrawn }
+            }
             other => other,
         };
         self.tasks.apply(id, command, actor).await?;
@@ -166,7 +172,7 @@ impl Acceptor {
 
     /// Nothing to merge is fine: a forced or changeless task may have no branch.
     pub(super) async fn has_branch(&self, task: &Task) -> Result<bool, EngineError> {
-        let (worktrees, _) = self.projects.repository_as_shared(task).await?;
+        let (worktrees, _) = self.projects.repository_as_it_is(task).await?;
         Ok(worktrees.repository().tip(&BranchName::for_task(task.id())).await?.is_some())
     }
 
@@ -193,7 +199,9 @@ impl Acceptor {
         if let Some(gone) = unmet.iter().find(|found| found.is_cancelled) {
             return Err(LandingError::RestsOnCancelled { task: task.id(), on: gone.task }.into());
         }
-        let (worktrees, into) = self.projects.repository(task).await?;
+        let worktrees = self.projects.open_source(source).await?;
+        let project = self.projects.project(task).await?;
+        let into = project.as_ref().map_or_else(BranchName::integration, Project::branch);
         match source {
             CodeSource::Here(_) => Ok(worktrees.check_free(&into).await?),
             CodeSource::Remote(_) => self.check_arrived(task, &worktrees).await,
@@ -214,17 +222,17 @@ impl Acceptor {
         &self,
         task: &Task,
         source: &CodeSource,
-        forced_by: Option<&Actor>,
+        forced: Option<&str>,
     ) -> Result<Option<Merged>, EngineError> {
         match source {
             CodeSource::Here(_) => {
                 let (worktrees, into) = self.projects.repository(task).await?;
-                merged(task, &worktrees, into, forced_by).await
+                merged(task, &worktrees, into, forced).await
             }
             CodeSource::Remote(remote) => {
                 let name = format!("merge:{}", slug(remote));
                 let lock = MergeLock::take(&self.tasks.store, &self.node, name).await?;
-                let merged = self.merge_and_push(task, forced_by).await;
+                let merged = self.merge_and_push(task, forced).await;
                 lock.end(&self.tasks.store).await?;
                 merged
             }
@@ -232,15 +240,11 @@ impl Acceptor {
     }
 
     /// On one machine at a time; and if that ever failed, the remote takes no step but forwards.
-    async fn merge_and_push(
-        &self,
-        task: &Task,
-        forced_by: Option<&Actor>,
-    ) -> Result<Option<Merged>, EngineError> {
+    async fn merge_and_push(&self, task: &Task, forced: Option<&str>) -> Result<Option<Merged>, EngineError> {
         for _ in 0..TRIES_MAX {
             let (worktrees, into) = self.projects.repository_as_shared(task).await?;
             self.check_arrived(task, &worktrees).await?;
-            let merged = merged(task, &worktrees, into.clone(), forced_by).await?;
+            let merged = merged(task, &worktrees, into.clone(), forced).await?;
             match &merged {
                 None | Some(Merged::Already { .. } | Merged::Conflict { .. } | Merged::Moved { .. }) => {
                     return Ok(merged);
@@ -266,36 +270,6 @@ impl Acceptor {
         let worker =
             last.and_then(|record| record.attempt.worker).unwrap_or_else(|| "its machine".to_owned());
         Err(LandingError::NotPushed { task: task.id(), worker }.into())
-    }
-}
-
-/// Nothing to merge is fine: a forced or changeless task may have no branch.
-async fn merged(
-    task: &Task,
-    worktrees: &Worktrees,
-    into: BranchName,
-    forced_by: Option<&Actor>,
-) -> Result<Option<Merged>, EngineError> {
-    let branch = BranchName::for_task(task.id());
-    if worktrees.repository().tip(&branch).await?.is_none() {
-        return Ok(None);
-    }
-    let mut message = format!("Merge {}: {}", task.id(), task.spec().title);
-    let head = verified_head(task).cloned();
-    let Some(by) = forced_by else {
-        return Ok(Some(worktrees.merge(&MergeSpec { branch, head, into, message }).await?));
-    };
-    let _ = write!(message, "\n\nForced past the checks by {by}.");
-    Ok(Some(worktrees.merge_as_commit(&MergeSpec { branch, head, into, message }).await?))
-}
-
-/// Where the branch stands that it was merged into.
-fn tip_of(merged: &Merged) -> Option<CommitId> {
-    match merged {
-        Merged::Already { tip } | Merged::FastForward { tip, .. } | Merged::MergeCommit { tip, .. } => {
-            Some(tip.clone())
-        }
-        Merged::Conflict { .. } | Merged::Moved { .. } => None,
     }
 }
 

@@ -1,7 +1,7 @@
 //! What leaves a lane, or waits in it, before anything of it is checked: work that is in the branch already, that has moved, that
 //! stands on withdrawn commits, or that cannot be merged.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use baton_core::base::git_name::CommitId;
 use baton_core::base::id::TaskId;
@@ -17,36 +17,33 @@ use crate::landing::lander::{Lander, LaneRound};
 use crate::landing::lanes::Lane;
 use crate::landing::met;
 use crate::landing::start::{StartState, unlanded_start};
-use crate::landing::withdrawn::{self, WithdrawnCommits};
+use crate::landing::withdrawn;
 use crate::projects::landing_rules::LandingRules;
 use crate::settings::SettingsError;
 
 impl Lander {
-    /// Sends back what contains commits that the person has withdrawn: they would land with it. What rests on work that still waits
-    /// stays until that has landed, and is put on it then. Returns what stays; None if something left the lane.
+    /// Sends back what contains withdrawn commits: they would land with it. What stands on work of another task that is still to
+    /// land stays until that has, and is put on it then. Returns what stays, each with that task; None if something left the lane.
     pub(crate) async fn send_back_withdrawn(
         &self,
         lane: &Lane,
         worktrees: &Worktrees,
         waiting: &[Task],
-    ) -> Result<Option<BTreeSet<TaskId>>, EngineError> {
+    ) -> Result<Option<BTreeMap<TaskId, TaskId>>, EngineError> {
         let project = lane.project.as_ref();
         let mut found = withdrawn::find(&self.projects, worktrees, project, waiting).await?;
-        let mut staying = BTreeSet::new();
+        let mut staying = BTreeMap::new();
         if found.is_empty() {
             return Ok(Some(staying));
         }
-        let trunk = self.projects.trunk(worktrees, project).await?;
-        let onto = trunk.map_or_else(|| lane.key.branch.clone(), |trunk| trunk.branch);
-        let ids: BTreeSet<TaskId> = waiting.iter().map(Task::id).collect();
         let mut has_left = false;
         for task in waiting {
-            let Some(WithdrawnCommits { after: base, commits }) = found.remove(&task.id()) else { continue };
-            if task.ledger().rests_on.iter().any(|on| ids.contains(on)) {
-                staying.insert(task.id());
+            let Some(commits) = found.remove(&task.id()) else { continue };
+            if let Some(giver) = withdrawn::open_giver(&self.projects, worktrees, task).await? {
+                staying.insert(task.id(), giver);
                 continue;
             }
-            self.send_back(task, NotLanded::StartWithdrawn { onto: onto.clone(), base, commits }).await?;
+            self.send_back(task, NotLanded::StartWithdrawn { commits }).await?;
             has_left = true;
         }
         Ok((!has_left).then_some(staying))

@@ -39,6 +39,8 @@ pub enum LandingError {
     RestsOn { task: TaskId, on: TaskId },
     #[error("{task} was started on the work of {on} and contains it, and {on} was cancelled")]
     RestsOnCancelled { task: TaskId, on: TaskId },
+    #[error("{task} contains commits that were withdrawn, and the work of {on}, which is still to land")]
+    StandsOn { task: TaskId, on: TaskId },
     /// A later message of a conversation starts on the work of the earlier ones.
     #[error("{task} contains the work of {on}, which was refused")]
     OnRefused { task: TaskId, on: TaskId },
@@ -57,7 +59,7 @@ failure! {
     LandingError { |it|
         kind: match it {
             Self::NotPushed { .. } | Self::Moved { .. } | Self::EmptyLane | Self::ReviewUnclear { .. } | Self::TooLongToReview { .. }
-            | Self::RestsOn { .. } | Self::RestsOnCancelled { .. } | Self::OnRefused { .. } | Self::BranchFails { .. } | Self::StartFails { .. } => {
+            | Self::RestsOn { .. } | Self::StandsOn { .. } | Self::RestsOnCancelled { .. } | Self::OnRefused { .. } | Self::BranchFails { .. } | Self::StartFails { .. } => {
                 ErrorKind::Conflict
             },
             Self::SetupFailed { .. } | Self::NoReviewer { .. } => ErrorKind::Internal,
@@ -66,6 +68,7 @@ failure! {
             Self::NotPushed { .. } => "check that the machine is running (baton workers), and try again",
             Self::SetupFailed { .. } => "repair the user task that worktree.setup names; it is tried again",
             Self::RestsOn { .. } => "merging it would merge that work too; accept it without --force, and it lands after the other",
+            Self::StandsOn { .. } => "accept the other first; when that has landed, this one goes back to its agent, which puts it on what is there then",
             Self::RestsOnCancelled { .. } => "bring that one back: baton task retry; or cancel this one and add it anew",
             Self::OnRefused { .. } => "look at all that it would merge: baton task diff TASK; then merge it with --force, or reject it and say what to leave out",
             Self::BranchFails { .. } => "repair the branch, and what waits lands; or take a task past the checks: baton accept TASK --force",
@@ -98,6 +101,12 @@ explained! { LandingError {
         means: "The task contains the work of another one, which has not landed. Merging it would merge that work too, and nobody has decided that.",
         cause: "`start_on = \"landing\"` lets a task start on accepted work before it has landed.",
         next: "Accept it without `--force`: it waits and lands after the other. If that one was cancelled, bring it back with `baton task retry`, or cancel this one and add it anew.",
+    },
+    Self::StandsOn { .. } => Explanation {
+        code: "stands_on_open_work",
+        means: "The task contains commits that were withdrawn, and the work of another task that has not landed yet. It waits in its lane.",
+        cause: "Its agent is to leave the withdrawn commits out. Before the other task has landed, it would make a second copy of that one's work.",
+        next: "Accept the other task (`baton accept OTHER`), or cancel it. The task then goes back to its agent by itself. `baton accept TASK --force` takes it with everything it contains.",
     },
     Self::RestsOnCancelled { .. } => Explanation {
         code: "rests_on_cancelled_work",

@@ -110,7 +110,7 @@ impl SeenEvents {
             EventBody::TaskSentBack { task, reason } => {
                 (*task, LandingEnd::SentBack { reason: reason.clone(), headline: reason.headline() })
             }
-            EventBody::TaskForced { task, commit } => {
+            EventBody::TaskForced { task, commit, .. } => {
                 (*task, LandingEnd::Forced { by: event.by.to_string(), commit: commit.clone() })
             }
             _ => return,

@@ -182,8 +182,13 @@ impl Lander {
                 return Ok(());
             }
             let worktrees = self.open(&waiting).await?;
-            let Some(staying) = self.send_back_withdrawn(lane, &worktrees, &waiting).await? else { continue };
-            waiting.retain(|task| !staying.contains(&task.id()));
+            let Some(mut staying) = self.send_back_withdrawn(lane, &worktrees, &waiting).await? else {
+                continue;
+            };
+            waiting.retain(|task| !staying.contains_key(&task.id()));
+            if let (true, Some((task, on))) = (waiting.is_empty(), staying.pop_first()) {
+                return Err(LandingError::StandsOn { task, on }.into());
+            }
             let tip = worktrees.repository().tip_of_existing(&lane.key.branch).await?;
             let at_tip = BranchTip { branch: lane.key.branch.clone(), commit: tip.clone() };
             let LaneGround { lander, ground, tasks: mut waiting } =

@@ -60,9 +60,9 @@ impl WorkStanding {
         let worktrees = projects.open_source(&source).await?;
         let repository = worktrees.repository();
         let withdrawn = withdrawn::find_in(projects, &worktrees, task).await?;
-        self.withdrawn = withdrawn.map(|found| found.commits).unwrap_or_default();
+        self.withdrawn = withdrawn.unwrap_or_default();
         let Some(tip) = repository.tip(&self.into).await? else { return Ok(()) };
-        let trunk = projects.trunk(&worktrees, project).await?.filter(|trunk| trunk.commit != tip);
+        let trunk = projects.trunk(&worktrees, project).await?.filter(|trunk| trunk.branch != self.into);
         let ground = trunk.as_ref().map_or(&tip, |trunk| &trunk.commit);
         if let Some(base) = repository.commit_at(base.as_str()).await? {
             self.moved_by = repository.steps_between(&base, ground).await?;

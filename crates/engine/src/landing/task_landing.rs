@@ -74,7 +74,14 @@ pub enum TaskLanding {
         verified: Vec<VerifiedCommand>,
     },
     /// A person took it past the checks.
-    Forced { at: Timestamp, commit: Option<CommitId>, by: String },
+    Forced {
+        at: Timestamp,
+        commit: Option<CommitId>,
+        by: String,
+        /// The withdrawn commits that came in with it, each with its subject.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        withdrawn: Vec<String>,
+    },
 }
 
 impl TaskLandingView {
@@ -133,9 +140,10 @@ impl TaskLanding {
                 evidence: evidence.clone(),
                 verified: verified.clone(),
             }),
-            EventBody::TaskForced { commit, .. } => Some(Self::Forced {
+            EventBody::TaskForced { commit, withdrawn, .. } => Some(Self::Forced {
                 at: stored.event.at,
                 commit: commit.clone(),
+                withdrawn: withdrawn.clone(),
                 by: stored.event.by.to_string(),
             }),
             _ => None,
@@ -230,7 +238,17 @@ impl TaskLanding {
                 format!("landed with {commit}: {}{}", evidence.sentence(), verified.concat())
             }
             Self::Landed { commit, .. } => format!("landed with {commit}, without a run of the checks"),
-            Self::Forced { by, .. } => format!("landed by force of {by}, without its checks"),
+            Self::Forced { by, withdrawn, .. } => {
+                format!("landed by force of {by}, without its checks{}", along(withdrawn))
+            }
         }
     }
+}
+
+/// Which withdrawn commits came in, if any.
+fn along(withdrawn: &[String]) -> String {
+    if withdrawn.is_empty() {
+        return String::new();
+    }
+    format!(", together with commits that were withdrawn or replaced: {}", withdrawn.join("; "))
 }

@@ -12,7 +12,7 @@ use crate::git::Worktrees;
 use crate::landing::batch::Batch;
 use crate::landing::ground::{started_before, waits_for};
 use crate::landing::lanes::{self, LaneKey};
-use crate::landing::withdrawn::{self, WithdrawnCommits};
+use crate::landing::withdrawn;
 use crate::projects::Projects;
 use crate::projects::trunk::BranchTip;
 
@@ -60,7 +60,7 @@ pub async fn merge(
         let mut worktrees: Option<Worktrees> = None;
         // Work that other machines did has to be here first.
         for task in &tasks {
-            worktrees = Some(projects.repository_as_shared(task).await?.0);
+            worktrees = Some(projects.repository_as_it_is(task).await?.0);
         }
         let Some(worktrees) = worktrees else { continue };
         let project = match tasks.first() {
@@ -68,21 +68,17 @@ pub async fn merge(
             None => None,
         };
         let mut on_withdrawn = withdrawn::find(projects, &worktrees, project.as_ref(), &tasks).await?;
-        let tip = worktrees.repository().tip(&key.branch).await?;
-        let ground = projects.trunk(&worktrees, project.as_ref()).await?;
-        let (Some(tip), Some(ground)) = (tip, ground) else {
-            // The first work that is accepted makes the branch.
-            merged.extend(tasks.iter().map(|task| (task.id(), fits(&key, Vec::new()))));
+        let Some((tip, ground)) = projects.foresee_trunk(&worktrees, project.as_ref()).await? else {
             continue;
         };
         let (mut fresh, mut taken_along) = (Vec::new(), BTreeMap::new());
         for task in tasks {
             match on_withdrawn.remove(&task.id()) {
-                Some(WithdrawnCommits { commits, .. }) if forced.contains(&task.id()) => {
+                Some(commits) if forced.contains(&task.id()) => {
                     taken_along.insert(task.id(), commits);
                     fresh.push(task);
                 }
-                Some(WithdrawnCommits { commits, .. }) => {
+                Some(commits) => {
                     merged.insert(task.id(), TrialMerge::OnWithdrawn { commits });
                 }
                 None => fresh.push(task),

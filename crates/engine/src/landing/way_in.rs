@@ -20,19 +20,19 @@ impl Acceptor {
         is_on_refused: bool,
         force: bool,
     ) -> Result<Command, EngineError> {
-        let is_on_withdrawn = self.is_on_withdrawn(task).await?;
-        Ok(match (is_checked, force) {
-            (false, false) if !is_on_withdrawn => Command::Accept { force },
-            (false, true) => Command::Accept { force },
-            (_, false) => Command::EnterLane { force },
-            // That a person has looked at it closely says nothing about the checks, nor about what was withdrawn since: those
-            // are forced by a second decision.
-            (true, true)
-                if (needs_force(task) || is_on_refused) && !has_failed_by_force(task, is_on_withdrawn) =>
-            {
-                Command::EnterLane { force }
-            }
-            (true, true) => Command::ForceLand { commit: None },
+        let withdrawn = self.withdrawn_in(task).await?;
+        let is_on_withdrawn = !withdrawn.is_empty();
+        if !is_checked && !is_on_withdrawn {
+            return Ok(Command::Accept { force });
+        }
+        // That a person has looked at it closely says nothing about the checks, nor about what was withdrawn since: those are forced
+        // by a second decision.
+        let looks_closely =
+            (needs_force(task) || is_on_refused) && !has_failed_by_force(task, is_on_withdrawn);
+        Ok(if !force || looks_closely {
+            Command::EnterLane { force }
+        } else {
+            Command::ForceLand { commit: None, withdrawn }
         })
     }
 
@@ -44,10 +44,11 @@ impl Acceptor {
         Ok(!matches!(way_in, Command::EnterLane { .. }))
     }
 
-    /// Whether it contains commits that a person has withdrawn.
-    async fn is_on_withdrawn(&self, task: &Task) -> Result<bool, EngineError> {
-        let (worktrees, _) = self.projects.repository(task).await?;
-        Ok(withdrawn::find_in(&self.projects, &worktrees, task).await?.is_some())
+    /// The commits in it that were withdrawn, each with its subject.
+    async fn withdrawn_in(&self, task: &Task) -> Result<Vec<String>, EngineError> {
+        let project = self.projects.project(task).await?;
+        let worktrees = self.projects.open_source(&self.projects.source(project.as_ref())).await?;
+        Ok(withdrawn::find_in(&self.projects, &worktrees, task).await?.unwrap_or_default())
     }
 }
 

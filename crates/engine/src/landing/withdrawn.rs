@@ -1,51 +1,47 @@
-//! Commits that work was given by the branch it was started from, and that the branch has no longer: a person has withdrawn or
-//! replaced them. They would land with the work, in every kind of lane.
+//! Commits that work was given by another branch, and that this has no longer: a person has withdrawn or replaced them, or the task
+//! whose work they were has landed without them. They would land with the work, in every kind of lane.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use baton_core::base::git_name::{BranchName, CommitId};
 use baton_core::base::id::TaskId;
 use baton_core::records::project::Project;
 use baton_core::task::Task;
+use baton_core::task::attempt_record::AttemptClosing;
+use baton_core::task::ledger::TaskNote;
+use baton_core::task::not_landed::NotLanded;
+use baton_core::task::state::TaskState;
 
 use crate::base::error::EngineError;
-use crate::git::{WorkRange, Worktrees};
+use crate::git::{Checkout, GivenTip, WorkRange, Worktrees};
 use crate::landing::acceptor::verified_head;
-use crate::landing::foundations;
 use crate::projects::Projects;
+use crate::projects::trunk::BranchTip;
 
-/// What a task contains that nobody wants any more.
-pub(crate) struct WithdrawnCommits {
-    /// What the agent did comes after this commit.
+/// How work gets rid of what nobody wants any more: its own commits come after one commit, and belong on another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct MoveOrder {
+    pub onto: BranchTip,
     pub after: CommitId,
     /// Each commit that was withdrawn, with its subject, newest first.
     pub commits: Vec<String>,
 }
 
-/// For each of these tasks of one lane that has some. What the branch of the lane has already does not count.
+/// For each of these tasks of one lane that contains some: those commits with their subjects, newest first. What the branch of the
+/// lane has already does not count. Moves nothing.
 pub(crate) async fn find(
     projects: &Projects,
     worktrees: &Worktrees,
     project: Option<&Project>,
     tasks: &[Task],
-) -> Result<BTreeMap<TaskId, WithdrawnCommits>, EngineError> {
-    let repository = worktrees.repository();
-    // First: it may take the branch of the lane back.
-    let person = projects.person_tip(worktrees, project).await?;
-    let into = project.map_or_else(BranchName::integration, Project::branch);
-    let Some(tip) = repository.tip(&into).await? else { return Ok(BTreeMap::new()) };
-    let kept: Vec<CommitId> = [tip].into_iter().chain(person).collect();
-    let mut works = Vec::new();
-    for task in tasks {
-        works.extend(range(worktrees, task).await?);
-    }
-    let mut found = worktrees.withdrawn(&works, &kept).await?;
+) -> Result<BTreeMap<TaskId, Vec<String>>, EngineError> {
+    let kept = projects.lane_tips(worktrees, project).await?;
     let mut withdrawn = BTreeMap::new();
-    for task in tasks {
-        let Some(commits) = found.remove(&BranchName::for_task(task.id())) else { continue };
-        let Some(after) = last_foreign(projects, worktrees, task, &commits).await? else { continue };
-        let commits = repository.subjects(&commits).await?;
-        withdrawn.insert(task.id(), WithdrawnCommits { after, commits });
+    for (task, work) in load_doubtful(projects, worktrees, tasks, &kept).await? {
+        let commits = worktrees.withdrawn(&work, &kept).await?;
+        if !commits.is_empty() {
+            withdrawn.insert(task, worktrees.repository().subjects(&commits).await?);
+        }
     }
     Ok(withdrawn)
 }
@@ -55,46 +51,120 @@ pub(crate) async fn find_in(
     projects: &Projects,
     worktrees: &Worktrees,
     task: &Task,
-) -> Result<Option<WithdrawnCommits>, EngineError> {
+) -> Result<Option<Vec<String>>, EngineError> {
     let project = projects.project(task).await?;
     let mut found = find(projects, worktrees, project.as_ref(), std::slice::from_ref(task)).await?;
     Ok(found.remove(&task.id()))
 }
 
-/// None for a task without work here.
-async fn range(worktrees: &Worktrees, task: &Task) -> Result<Option<WorkRange>, EngineError> {
-    let branch = BranchName::for_task(task.id());
-    let repository = worktrees.repository();
-    let Some(tip) = repository.tip(&branch).await? else { return Ok(None) };
-    let head = match verified_head(task) {
-        Some(head) => repository.commit_at(head.as_str()).await?.unwrap_or(tip),
-        None => tip,
-    };
-    let base = match task.ledger().last_end.as_ref().and_then(|end| end.verified.base.as_ref()) {
-        Some(base) => repository.commit_at(base.as_str()).await?,
-        None => None,
-    };
-    Ok(Some(WorkRange { branch, head, base }))
+/// What the agent of this task is to do about such commits as things are now: branches move between the moment in which work goes back
+/// and that in which its agent starts. None if the work is not back because of some, or contains none now.
+pub(crate) async fn order(
+    projects: &Projects,
+    worktrees: &Worktrees,
+    checkout: &Checkout,
+    task: &Task,
+) -> Result<Option<MoveOrder>, EngineError> {
+    let last = task.ledger().notes.iter().rev().find(|note| note.is_about_work());
+    let Some(TaskNote::NotLanded { reason, .. }) = last else { return Ok(None) };
+    if !matches!(**reason, NotLanded::StartWithdrawn { .. }) {
+        return Ok(None);
+    }
+    let project = projects.project(task).await?;
+    let Some(onto) = projects.trunk(worktrees, project.as_ref()).await? else { return Ok(None) };
+    let kept = projects.lane_tips(worktrees, project.as_ref()).await?;
+    let doubtful = load_doubtful(projects, worktrees, std::slice::from_ref(task), &kept).await?;
+    let Some((_, mut work)) = doubtful.into_iter().next() else { return Ok(None) };
+    // An attempt that was interrupted may have moved it before.
+    work.head = worktrees.head(checkout).await?;
+    let commits = worktrees.withdrawn(&work, &kept).await?;
+    if commits.is_empty() {
+        return Ok(None);
+    }
+    let commits = worktrees.repository().subjects(&commits).await?;
+    let after = worktrees.start_of_own(&work, &onto.commit).await?;
+    worktrees.note_given(&work.branch, &(onto.branch.clone(), onto.commit.clone())).await?;
+    Ok(Some(MoveOrder { onto, after, commits }))
 }
 
-/// The newest commit in the work that is not to be kept: of those that were withdrawn or, where the work of other tasks that it was
-/// started on has landed anew, of that.
-async fn last_foreign(
+/// The work of these tasks, where something that it was given is gone.
+async fn load_doubtful(
+    projects: &Projects,
+    worktrees: &Worktrees,
+    tasks: &[Task],
+    kept: &BTreeMap<BranchName, CommitId>,
+) -> Result<Vec<(TaskId, WorkRange)>, EngineError> {
+    let repository = worktrees.repository();
+    let branches: Vec<BranchName> = tasks.iter().map(|task| BranchName::for_task(task.id())).collect();
+    let mut given = worktrees.given_to(&branches.iter().collect::<Vec<_>>()).await?;
+    let mut works = Vec::new();
+    for (task, branch) in tasks.iter().zip(branches) {
+        let Some(tip) = repository.tip(&branch).await? else { continue };
+        let head = match verified_head(task) {
+            Some(head) => repository.commit_at(head.as_str()).await?.unwrap_or(tip),
+            None => tip,
+        };
+        let given = given_for_good(projects, given.remove(&branch).unwrap_or_default()).await?;
+        works.push((task.id(), WorkRange { branch, head, given, own: Vec::new() }));
+    }
+    let ranges: Vec<&WorkRange> = works.iter().map(|(_, work)| work).collect();
+    if !worktrees.may_be_withdrawn(&ranges, kept).await? {
+        return Ok(Vec::new());
+    }
+    for (task, work) in &mut works {
+        work.own = own_heads(projects, worktrees, *task).await?;
+    }
+    Ok(works)
+}
+
+/// Without the work of other tasks that has not landed by itself: it comes along with this one's.
+async fn given_for_good(
+    projects: &Projects,
+    given: BTreeSet<GivenTip>,
+) -> Result<BTreeSet<GivenTip>, EngineError> {
+    let mut for_good = BTreeSet::new();
+    for (branch, commit) in given {
+        let has_landed = match branch.task() {
+            Some(other) => matches!(projects.tasks.task(other).await?.value.state(), TaskState::Done { .. }),
+            None => true,
+        };
+        if has_landed {
+            for_good.insert((branch, commit));
+        }
+    }
+    Ok(for_good)
+}
+
+/// What the attempts at this task came to, as far as they did anything and that is still here.
+async fn own_heads(
+    projects: &Projects,
+    worktrees: &Worktrees,
+    task: TaskId,
+) -> Result<Vec<CommitId>, EngineError> {
+    let mut heads = Vec::new();
+    for record in projects.tasks.store.attempts(task).await? {
+        let Some(AttemptClosing::Ended { end, .. }) = record.closing else { continue };
+        if let Some(head) = end.verified.head.as_ref().filter(|_| end.verified.shows_work()) {
+            heads.extend(worktrees.repository().commit_at(head.as_str()).await?);
+        }
+    }
+    Ok(heads)
+}
+
+/// A task whose work this one was started on and that is still to land. What this one contains of it lands with that.
+pub(crate) async fn open_giver(
     projects: &Projects,
     worktrees: &Worktrees,
     task: &Task,
-    withdrawn: &[CommitId],
-) -> Result<Option<CommitId>, EngineError> {
-    let Some(newest) = withdrawn.first() else { return Ok(None) };
-    let repository = worktrees.repository();
-    let ground = worktrees.ground_of(&BranchName::for_task(task.id())).await?;
-    if let (Some(ground), Some(head)) = (ground, verified_head(task))
-        && !task.ledger().rests_on.is_empty()
-        && foundations::unmet(projects, task).await?.is_empty()
-        && repository.is_ancestor(newest, &ground).await?
-        && repository.is_part_of(&ground, head).await?
-    {
-        return Ok(Some(ground));
+) -> Result<Option<TaskId>, EngineError> {
+    let branch = BranchName::for_task(task.id());
+    let given = worktrees.given_to(&[&branch]).await?.remove(&branch).unwrap_or_default();
+    let givers: BTreeSet<TaskId> = given.iter().filter_map(|(from, _)| from.task()).collect();
+    for id in givers {
+        let other = projects.tasks.task(id).await?.value;
+        if other.is_unsettled() && !other.is_refused_work() {
+            return Ok(Some(id));
+        }
     }
-    Ok(Some(newest.clone()))
+    Ok(None)
 }

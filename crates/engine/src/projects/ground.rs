@@ -111,7 +111,7 @@ impl Projects {
         if refused.is_empty() {
             return Ok(None);
         }
-        let (worktrees, into) = self.repository_as_shared(task).await?;
+        let (worktrees, into) = self.repository_as_it_is(task).await?;
         let repository = worktrees.repository();
         let project = self.project(task).await?;
         let tip = match self.trunk(&worktrees, project.as_ref()).await? {

@@ -107,13 +107,35 @@ impl Projects {
 
     async fn pulled(&self, task: &Task, is_at_work: bool) -> Result<(Worktrees, BranchName), EngineError> {
         let project = self.project(task).await?;
-        let worktrees = self.open_source(&self.source(project.as_ref())).await?;
+        self.fetched(task, project.as_ref(), is_at_work).await?;
+        self.repository_of(project.as_ref()).await
+    }
+
+    /// As [`repository_as_shared`](Self::repository_as_shared), for whoever only looks: no branch of the person's is created or moved.
+    pub(crate) async fn repository_as_it_is(
+        &self,
+        task: &Task,
+    ) -> Result<(Worktrees, BranchName), EngineError> {
+        let live = task.state().live_attempt();
+        let is_at_work = live.is_some_and(|live| self.running.ids().contains(&live.id));
+        let project = self.project(task).await?;
+        let worktrees = self.fetched(task, project.as_ref(), is_at_work).await?;
+        Ok((worktrees, project.as_ref().map_or_else(BranchName::integration, Project::branch)))
+    }
+
+    async fn fetched(
+        &self,
+        task: &Task,
+        project: Option<&Project>,
+        is_at_work: bool,
+    ) -> Result<Worktrees, EngineError> {
+        let worktrees = self.open_source(&self.source(project)).await?;
         if worktrees.repository().is_clone() {
             let branch = BranchName::for_task(task.id());
             let is_ahead = is_at_work || self.unpushed().has_work_of(task.id());
-            self.pull(&worktrees, project.as_ref(), Some(&branch), is_ahead).await?;
+            self.pull(&worktrees, project, Some(&branch), is_ahead).await?;
         }
-        self.repository_of(project.as_ref()).await
+        Ok(worktrees)
     }
 
     /// The repository for work without a project.

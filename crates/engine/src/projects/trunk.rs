@@ -3,6 +3,8 @@
 //! With checks Baton moves a branch only by a checked landing or by force (I18). So the integration branch does not follow the
 //! person's branch by itself: work starts from the person's commits, and the first landing brings them in, checked together.
 
+use std::collections::BTreeMap;
+
 use baton_core::base::git_name::{BranchName, CommitId};
 use baton_core::records::project::Project;
 
@@ -28,7 +30,16 @@ impl Projects {
         project: Option<&Project>,
     ) -> Result<(), EngineError> {
         let integration = BranchName::integration();
-        let (base, tips) = self.tips_to_follow(worktrees, project).await?;
+        let (base, before) = person_tips(worktrees.repository(), project).await?;
+        let tips = self.without_withdrawn(worktrees, &base, before.clone()).await?;
+        if tips != before {
+            match worktrees.let_go_of_withdrawn(&integration, &base).await {
+                Ok(_) => {}
+                // Checked out or locked: tried again the next time.
+                Err(error) if error.is_in_the_way() => return Ok(()),
+                Err(error) => return Err(error.into()),
+            }
+        }
         // Already merged, and neither branch changed since. Another clone may have the same commits without the branch.
         if tips.0.is_some() && tips.1.is_some() && (tips.0 == tips.1 || self.repositories.is_gathered(&tips))
         {
@@ -38,10 +49,8 @@ impl Projects {
         if self.has_checks(project).await {
             return Ok(());
         }
-        let message = format!("Merge {base} into {integration}");
-        let spec = MergeSpec { branch: base.clone(), head: None, into: integration, message };
         // The user resolves a conflict with their own work when they merge.
-        match worktrees.merge(&spec).await {
+        match worktrees.merge(&follow_spec(&base)).await {
             Ok(Merged::Already { .. }) => self.repositories.note_gathered(tips),
             Ok(Merged::FastForward { from, tip }) => worktrees.note_followed(&base, &from, &tip).await?,
             Ok(_) => {}
@@ -52,35 +61,90 @@ impl Projects {
         Ok(())
     }
 
-    /// The person's branch, and where that and the integration branch stand once that has let go of what was withdrawn.
-    async fn tips_to_follow(
+    /// The person's branch, and where that and the integration branch stand, once that has let go of what was withdrawn.
+    async fn tips(
         &self,
         worktrees: &Worktrees,
         project: Option<&Project>,
     ) -> Result<(BranchName, BranchTips), EngineError> {
         let (base, tips) = person_tips(worktrees.repository(), project).await?;
-        if tips.0 == tips.1 || tips.1.is_none() {
-            return Ok((base, tips));
-        }
-        match worktrees.let_go_of_withdrawn(&BranchName::integration(), &base).await {
-            Ok(true) => person_tips(worktrees.repository(), project).await,
-            Ok(false) => Ok((base, tips)),
-            // Checked out or locked: tried again the next time.
-            Err(error) if error.is_in_the_way() => Ok((base, tips)),
-            Err(error) => Err(error.into()),
-        }
+        let tips = self.without_withdrawn(worktrees, &base, tips).await?;
+        Ok((base, tips))
     }
 
-    /// Where the person's own branch stands, for work that lands on the integration branch.
-    pub(crate) async fn person_tip(
+    async fn without_withdrawn(
+        &self,
+        worktrees: &Worktrees,
+        base: &BranchName,
+        mut tips: BranchTips,
+    ) -> Result<BranchTips, EngineError> {
+        let has_all = tips.0 == tips.1 || self.repositories.is_ahead(&tips) == Some(true);
+        if !has_all && let Some(found) = worktrees.withdrawn_below(&BranchName::integration(), base).await? {
+            tips.1 = Some(found.to);
+        }
+        Ok(tips)
+    }
+
+    /// The branch that work of this project lands on and the person's own, which that is to follow, and where they stand.
+    pub(crate) async fn lane_tips(
         &self,
         worktrees: &Worktrees,
         project: Option<&Project>,
-    ) -> Result<Option<CommitId>, EngineError> {
-        if project.is_some_and(|project| project.branch() != BranchName::integration()) {
-            return Ok(None);
+    ) -> Result<BTreeMap<BranchName, CommitId>, EngineError> {
+        if let Some(project) = project.filter(|project| project.branch() != BranchName::integration()) {
+            return Ok(worktrees.repository().tips(&[&project.branch()]).await?);
         }
-        Ok(self.tips_to_follow(worktrees, project).await?.1.0)
+        let (base, (theirs, ours)) = self.tips(worktrees, project).await?;
+        let theirs = theirs.map(|theirs| (base, theirs));
+        let ours = ours.map(|ours| (BranchName::integration(), ours));
+        Ok(theirs.into_iter().chain(ours).collect())
+    }
+
+    /// Where the branch stands when work of this project is next merged into it, and what the work is merged on: as
+    /// [`keep_up`](Self::keep_up) and [`trunk`](Self::trunk) say, but nothing is moved. None in a repository without commits.
+    pub(crate) async fn foresee_trunk(
+        &self,
+        worktrees: &Worktrees,
+        project: Option<&Project>,
+    ) -> Result<Option<(CommitId, BranchTip)>, EngineError> {
+        let repository = worktrees.repository();
+        if let Some(project) = project.filter(|project| project.branch() != BranchName::integration()) {
+            let branch = project.branch();
+            let tip = match repository.tip(&branch).await? {
+                Some(tip) => Some(tip),
+                None => repository.tip(&project.base_branch).await?,
+            };
+            return Ok(tip.map(|commit| (commit.clone(), BranchTip { branch, commit })));
+        }
+        let (base, tips) = self.tips(worktrees, project).await?;
+        let branch = BranchName::integration();
+        let (ours, theirs) = match tips {
+            (None, None) => return Ok(None),
+            // The first work makes the branch.
+            (Some(only), None) | (None, Some(only)) => {
+                return Ok(Some((only.clone(), BranchTip { branch, commit: only })));
+            }
+            (Some(theirs), Some(ours)) => (ours, theirs),
+        };
+        let is_ahead = repository.is_ancestor(&ours, &theirs).await?;
+        if self.has_checks(project).await {
+            let ahead = is_ahead && ours != theirs;
+            let ground = if ahead { (base, theirs) } else { (branch, ours.clone()) };
+            return Ok(Some((ours, BranchTip { branch: ground.0, commit: ground.1 })));
+        }
+        let commit = if is_ahead {
+            theirs
+        } else if repository.is_ancestor(&theirs, &ours).await? {
+            ours
+        } else {
+            let spec = follow_spec(&base);
+            match worktrees.merge_trees(&spec, &ours, &theirs).await? {
+                Ok(tree) => worktrees.join(&spec, &tree, &ours, &theirs).await?,
+                // The person resolves it; until then the branch stays.
+                Err(_) => ours,
+            }
+        };
+        Ok(Some((commit.clone(), BranchTip { branch, commit })))
     }
 
     /// What work of this project starts from and is merged on. None while the branch does not exist.
@@ -116,7 +180,7 @@ impl Projects {
         if project.is_some_and(|project| project.branch() != BranchName::integration()) {
             return Ok(None);
         }
-        let (branch, tips) = person_tips(worktrees.repository(), project).await?;
+        let (branch, tips) = self.tips(worktrees, project).await?;
         let is_ahead = if let Some(known) = self.repositories.is_ahead(&tips) {
             known
         } else {
@@ -126,6 +190,13 @@ impl Projects {
         };
         Ok(tips.0.filter(|_| is_ahead).map(|commit| BranchTip { branch, commit }))
     }
+}
+
+/// How the integration branch follows the person's.
+fn follow_spec(base: &BranchName) -> MergeSpec {
+    let into = BranchName::integration();
+    let message = format!("Merge {base} into {into}");
+    MergeSpec { branch: base.clone(), head: None, into, message }
 }
 
 /// As [`Projects::trunk`], for work without a project, where nobody knows whether there are checks.

@@ -42,7 +42,7 @@ impl Projects {
 
     /// The diff of a task against the branch it is merged into: what merging it would change, or what it has changed.
     pub async fn diff(&self, task: &Task) -> Result<String, EngineError> {
-        let (worktrees, branch) = self.repository_as_shared(task).await?;
+        let (worktrees, branch) = self.repository_as_it_is(task).await?;
         let repository = worktrees.repository();
         let (Some(tip), Some(head)) =
             (repository.tip(&branch).await?, repository.tip(&BranchName::for_task(task.id())).await?)
@@ -79,13 +79,13 @@ impl Projects {
         from: &CommitId,
         to: &CommitId,
     ) -> Result<String, EngineError> {
-        let (worktrees, _) = self.repository_as_shared(task).await?;
+        let (worktrees, _) = self.repository_as_it_is(task).await?;
         Ok(worktrees.repository().diff(from, to).await?.text)
     }
 
     /// The branch's own commit by which the work of a task came into it, if it has.
     pub async fn landed_as(&self, task: &Task) -> Result<Option<(BranchName, CommitId)>, EngineError> {
-        let (worktrees, branch) = self.repository_as_shared(task).await?;
+        let (worktrees, branch) = self.repository_as_it_is(task).await?;
         let repository = worktrees.repository();
         let (Some(tip), Some(head)) =
             (repository.tip(&branch).await?, repository.tip(&BranchName::for_task(task.id())).await?)

@@ -1,7 +1,7 @@
 //! Work that was started from commits which the person has taken back or replaced since.
 
 use super::person_branch::{CHECK, commit, files, land_one, next};
-use super::{adding_agent, assert_green, has_event};
+use super::{adding_agent, assert_green, events, has_event};
 use crate::engine::test_repo::{TestRepo, read};
 use crate::server::client::get;
 
@@ -44,7 +44,7 @@ fn i18_a_commit_that_the_person_took_back_does_not_land_with_the_work() {
     let output = repo.output(&["accept", &task]);
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     assert_eq!(output.status.code(), Some(1), "{printed}");
-    assert!(printed.contains(&format!("sent back: it contains your commit {}", &mine[..7])), "{printed}");
+    assert!(printed.contains(&format!("sent back: it contains the commit {}", &mine[..7])), "{printed}");
     assert_eq!(next(&repo), before, "nothing has landed");
 
     // Its agent leaves the commit out, and that is not held against it.
@@ -75,8 +75,11 @@ fn i18_a_person_takes_a_withdrawn_commit_along_only_by_force() {
     assert!(printed.contains("together with commits that were withdrawn or replaced since: "), "{printed}");
     repo.stdout(&["accept", &task, "--force"]);
     assert_eq!(repo.queue(&task), "done");
-    assert!(has_event(&repo, &task, "task_forced"));
+    let forced = events(&repo, &task).into_iter().find(|event| event["event"] == "task_forced").unwrap();
+    assert!(forced["withdrawn"][0].as_str().unwrap().contains("Add dropped.txt by hand"), "{forced:#}");
     assert!(has(&repo, "baton/next", "dropped.txt"));
+    let shown = repo.stdout(&["task", "show", &task]);
+    assert!(shown.contains("together with commits that were withdrawn or replaced: "), "{shown}");
 }
 
 /// Nothing about the task is said to be accepted; it goes back, and its agent leaves the commit out.
@@ -88,7 +91,7 @@ pub(super) fn assert_sent_back(repo: &TestRepo, task: &String, force: &[&str]) {
     let output = repo.output(&[&["accept", task], force].concat());
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     assert_eq!(output.status.code(), Some(1), "{printed}");
-    assert!(printed.contains("sent back: it contains your commit "), "{printed}");
+    assert!(printed.contains("sent back: it contains "), "{printed}");
     repo.work_until(&[(task, "provisional")]);
     let view = repo.show(task);
     assert!(view["standing"].get("withdrawn").is_none(), "{view:#}");
@@ -159,7 +162,8 @@ fn i18_work_on_a_red_commit_that_was_replaced_goes_to_its_agent_and_lands() {
         has_event(&repo, &late, "task_sent_back") && repo.queue(&late) == "provisional"
     });
     let prompt = read(repo.home.join(format!("prompt-{late}")));
-    assert!(prompt.contains("Run `git rebase --onto main "), "{prompt}");
+    let order = format!("Run `git rebase --onto {} ", repo.git(&["rev-parse", "main"]));
+    assert!(prompt.contains(&order), "{prompt}");
     assert!(prompt.contains("Add broken by hand"), "{prompt}");
     let printed = repo.stdout(&["accept", &late]);
     assert!(printed.contains(&format!("{late}  landed")), "{printed}");

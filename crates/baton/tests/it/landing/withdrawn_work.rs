@@ -7,12 +7,12 @@ use super::{adding_agent, assert_green, has_event, set_settings};
 use crate::engine::test_repo::{TestRepo, read};
 
 /// The person's last commit becomes another.
-fn replace(repo: &TestRepo, file: &str, by: &str) {
+pub(super) fn replace(repo: &TestRepo, file: &str, by: &str) {
     repo.git(&["mv", file, by]);
     repo.git(&["commit", "-q", "--amend", "-m", &format!("Add {by} by hand")]);
 }
 
-fn take_back(repo: &TestRepo) {
+pub(super) fn take_back(repo: &TestRepo) {
     repo.git(&["reset", "-q", "--hard", "HEAD~1"]);
 }
 

@@ -73,7 +73,7 @@ fn i18_a_commit_that_was_taken_back_from_the_remote_does_not_land_there_again() 
     let preview = office.json(&["accept", &task, "--dry-run"]);
     assert_eq!(preview["preview"][0]["would_be"], "sent back", "{preview:#}");
     let (landed, printed) = office.try_stdout(&["accept", &task]);
-    assert!(!landed && printed.contains("sent back: it contains your commit "), "{printed}");
+    assert!(!landed && printed.contains("sent back: it contains the commit "), "{printed}");
     office.until_queue(&task, "provisional");
     let (landed, printed) = office.try_stdout(&["accept", &task]);
     assert!(landed && printed.contains(&format!("{task}  landed")), "{printed}");

@@ -23,6 +23,7 @@ use baton_core::base::git_name::{BranchName, CommitId};
 use baton_core::base::id::AttemptId;
 use baton_core::task::environment::ReusedFolder;
 
+use crate::git::clone::refs::branches_in;
 use crate::git::vault::folder;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -106,6 +107,11 @@ impl CloneRecord {
     /// As in `packed-refs`: "id name" a line.
     pub(crate) fn refs(&self) -> Vec<u8> {
         self.read("refs").unwrap_or_default()
+    }
+
+    /// The branches among them.
+    pub(crate) fn branches(&self) -> Vec<(BranchName, CommitId)> {
+        branches_in(&self.refs())
     }
 
     pub(crate) fn set_refs(&self, packed: &[u8]) -> io::Result<()> {

@@ -154,6 +154,13 @@ pub(crate) fn last_step(git_dir: &Path) -> Option<CommitId> {
     parse_commit(new).or_else(|| parse_commit(old))
 }
 
+/// The branches in the text of a `packed-refs` file.
+pub(crate) fn branches_in(packed: &[u8]) -> Vec<(BranchName, CommitId)> {
+    let branch =
+        |(name, commit): (String, CommitId)| Some((name.strip_prefix(BRANCHES)?.parse().ok()?, commit));
+    parse_packed(packed).into_iter().filter_map(branch).collect()
+}
+
 fn parse_packed(packed: &[u8]) -> Vec<(String, CommitId)> {
     let text = String::from_utf8_lossy(packed);
     let entries = text.lines().filter_map(|line| line.split_once(' '));

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use baton_core::base::git_name::{BranchName, CommitId};
+use baton_core::base::time::Timestamp;
 
 use crate::git::clone::worktrees::Worktrees;
 use crate::git::error::GitError;
@@ -12,14 +13,28 @@ use crate::git::repository::Repository;
 /// Commits that are named.
 const SUBJECTS_MAX: usize = 10;
 
+/// A branch that work was given, and where that stood.
+pub(crate) type GivenTip = (BranchName, CommitId);
+
 /// The work of a task, as commits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct WorkRange {
     /// The task's branch.
     pub branch: BranchName,
     pub head: CommitId,
-    /// What its last attempt was measured from.
-    pub base: Option<CommitId>,
+    /// What other branches gave it.
+    pub given: BTreeSet<GivenTip>,
+    /// What its attempts came to. A branch that has one of these got it from the work.
+    pub own: Vec<CommitId>,
+}
+
+/// The commits that lead to a work and are not its own.
+#[derive(Debug, Default)]
+struct ForeignCommits {
+    /// Everything up to these.
+    whole: Vec<CommitId>,
+    /// These have the work itself, because a person merged it by hand: everything up to them but that.
+    with_work: Vec<CommitId>,
 }
 
 /// Where one commit of another branch that work was given is recorded. The name says all of it, so recording it twice records it
@@ -42,22 +57,18 @@ pub(crate) fn given_lines<'a>(
 }
 
 impl Worktrees {
-    /// The branches and commits that the work was given.
-    pub(crate) async fn given(
-        &self,
-        task: &BranchName,
-    ) -> Result<BTreeSet<(BranchName, CommitId)>, GitError> {
-        Ok(self.given_to(&[task]).await?.remove(task).unwrap_or_default())
-    }
-
-    async fn given_to(
+    /// The branches and commits that the work of each of these tasks was given.
+    pub(crate) async fn given_to(
         &self,
         tasks: &[&BranchName],
-    ) -> Result<BTreeMap<BranchName, BTreeSet<(BranchName, CommitId)>>, GitError> {
+    ) -> Result<BTreeMap<BranchName, BTreeSet<GivenTip>>, GitError> {
+        let mut given: BTreeMap<BranchName, BTreeSet<GivenTip>> = BTreeMap::new();
+        if tasks.is_empty() {
+            return Ok(given);
+        }
         let list = self.repository.call("see what the work was given");
         let list = list.args(["for-each-ref", "--format=%(refname)"]);
         let out = list.args(tasks.iter().map(|task| given_folder(task))).run().await?;
-        let mut given: BTreeMap<BranchName, BTreeSet<(BranchName, CommitId)>> = BTreeMap::new();
         for name in String::from_utf8_lossy(&out).lines() {
             for task in tasks {
                 let parts = name.strip_prefix(&given_folder(task)).and_then(|rest| rest.rsplit_once('/'));
@@ -70,66 +81,79 @@ impl Worktrees {
         Ok(given)
     }
 
-    /// For each work that contains some: the commits it was given by another branch and that none of `kept`, nor any branch that
-    /// gave it something, has now. Newest first. Other branches and tags that have them do not count: the work was not started
-    /// from those.
-    pub(crate) async fn withdrawn(
-        &self,
-        works: &[WorkRange],
-        kept: &[CommitId],
-    ) -> Result<BTreeMap<BranchName, Vec<CommitId>>, GitError> {
-        let branches: Vec<&BranchName> = works.iter().map(|work| &work.branch).collect();
-        let mut given = self.given_to(&branches).await?;
-        let mut commits: BTreeMap<BranchName, BTreeSet<CommitId>> = BTreeMap::new();
-        for work in works {
-            let own = commits.entry(work.branch.clone()).or_default();
-            own.extend(
-                given.entry(work.branch.clone()).or_default().iter().map(|(_, commit)| commit.clone()),
-            );
-            // Recorded for work from the person's branch alone by earlier versions.
-            own.extend(self.start_of(&work.branch).await?);
-        }
-        let all: BTreeSet<CommitId> = commits.values().flatten().cloned().collect();
-        let mut withdrawn = BTreeMap::new();
-        // Nearly always nothing is gone.
-        if self.repository.commits_without(&all, kept).await?.is_empty() {
-            return Ok(withdrawn);
-        }
-        for work in works {
-            let (Some(given), Some(commits)) = (given.get(&work.branch), commits.get(&work.branch)) else {
-                continue;
-            };
-            let found = self.withdrawn_from(work, given, commits, kept).await?;
-            if !found.is_empty() {
-                withdrawn.insert(work.branch.clone(), found);
-            }
-        }
-        Ok(withdrawn)
+    /// Records that work was given a commit of another branch.
+    pub(crate) async fn note_given(&self, task: &BranchName, given: &GivenTip) -> Result<(), GitError> {
+        let line = given_lines(task, [(&given.0, &given.1)]);
+        self.repository.update_refs("note what the work was given", &line).await
     }
 
-    async fn withdrawn_from(
+    /// Whether some of these works may contain commits that were withdrawn. Nearly always nothing is gone.
+    pub(crate) async fn may_be_withdrawn(
+        &self,
+        works: &[&WorkRange],
+        kept: &BTreeMap<BranchName, CommitId>,
+    ) -> Result<bool, GitError> {
+        let all: BTreeSet<&CommitId> =
+            works.iter().flat_map(|work| work.given.iter().map(|(_, commit)| commit)).collect();
+        Ok(!self.repository.commits_without(all, kept.values()).await?.is_empty())
+    }
+
+    /// The commits in a work that it was given by another branch and that no branch of `kept`, where it is said to stand, nor any
+    /// other that gave it something, has now. Newest first. Other branches and tags that have them do not count: the work was not started from those.
+    pub(crate) async fn withdrawn(
         &self,
         work: &WorkRange,
-        given: &BTreeSet<(BranchName, CommitId)>,
-        commits: &BTreeSet<CommitId>,
-        kept: &[CommitId],
+        kept: &BTreeMap<BranchName, CommitId>,
     ) -> Result<Vec<CommitId>, GitError> {
-        let branches: Vec<&BranchName> = given.iter().map(|(branch, _)| branch).collect();
+        let branches = work.given.iter().map(|(branch, _)| branch);
+        let branches: Vec<&BranchName> = branches.filter(|branch| !kept.contains_key(*branch)).collect();
         let tips = self.repository.tips(&branches).await?;
-        let kept: Vec<CommitId> = kept.iter().chain(tips.values()).cloned().collect();
-        let gone: BTreeSet<CommitId> =
-            self.repository.commits_without(commits, &kept).await?.into_iter().collect();
-        if gone.is_empty() {
+        let kept: Vec<CommitId> = kept.values().chain(tips.values()).cloned().collect();
+        let given: Vec<&CommitId> = work.given.iter().map(|(_, commit)| commit).collect();
+        if self.repository.commits_without(given, &kept).await?.is_empty() {
             return Ok(Vec::new());
         }
+        let foreign = self.foreign_commits(work).await?;
+        let mut gone = self.repository.commits_without(&foreign.whole, &kept).await?;
         // A person may have merged the work by hand and have taken that back: it is still the work.
-        let end = match &work.base {
-            Some(base) if gone.contains(&work.head) => base,
-            _ => &work.head,
-        };
-        let mut brought = self.repository.commits_without([end], &kept).await?;
-        brought.retain(|commit| gone.contains(commit));
-        Ok(brought)
+        let kept: Vec<CommitId> = kept.iter().chain(&work.own).chain(&foreign.whole).cloned().collect();
+        gone.splice(0..0, self.repository.commits_without(&foreign.with_work, &kept).await?);
+        Ok(gone)
+    }
+
+    async fn foreign_commits(&self, work: &WorkRange) -> Result<ForeignCommits, GitError> {
+        let mut joints = BTreeSet::new();
+        for (_, commit) in &work.given {
+            joints.extend(self.repository.merge_bases(&work.head, commit).await?);
+        }
+        let mut foreign = ForeignCommits::default();
+        for joint in joints {
+            let mut has_work = false;
+            for own in &work.own {
+                has_work = has_work || self.repository.is_part_of(own, &joint).await?;
+            }
+            let kind = if has_work { &mut foreign.with_work } else { &mut foreign.whole };
+            kind.push(joint);
+        }
+        Ok(foreign)
+    }
+
+    /// The commit after which the work's own commits come, to put those on another one: `git rebase --onto ONTO THIS`. Where the
+    /// work has several lines of other commits, it is one that joins them all and that no branch has.
+    pub(crate) async fn start_of_own(&self, work: &WorkRange, onto: &CommitId) -> Result<CommitId, GitError> {
+        let mut work = work.clone();
+        work.given.insert((work.branch.clone(), onto.clone()));
+        let ends = self.repository.independent(&self.foreign_commits(&work).await?.whole).await?;
+        match ends.as_slice() {
+            [] => Ok(onto.clone()),
+            [only] => Ok(only.clone()),
+            [first, ..] => {
+                let tree = self.tree_of(first).await?;
+                let parents: Vec<&CommitId> = ends.iter().collect();
+                let message = format!("What the work on {} was given", work.branch);
+                self.join_all(&message, Timestamp::from_ms(0), &tree, &parents).await
+            }
+        }
     }
 }
 
@@ -138,16 +162,32 @@ impl Repository {
     async fn commits_without<'a>(
         &self,
         heads: impl IntoIterator<Item = &'a CommitId>,
-        kept: &[CommitId],
+        kept: impl IntoIterator<Item = &'a CommitId>,
     ) -> Result<Vec<CommitId>, GitError> {
         let mut lines: Vec<String> = heads.into_iter().map(|head| format!("{head}\n")).collect();
         if lines.is_empty() {
             return Ok(Vec::new());
         }
-        lines.extend(kept.iter().map(|kept| format!("^{kept}\n")));
+        lines.extend(kept.into_iter().map(|kept| format!("^{kept}\n")));
         let list = self.call("compare two branches").args(["rev-list", "--topo-order", "--stdin"]);
         let out = list.input(lines.concat()).run().await?;
-        Ok(String::from_utf8_lossy(&out).lines().filter_map(|line| line.parse().ok()).collect())
+        Ok(parse_commits(&out))
+    }
+
+    /// Where the histories of two commits meet.
+    async fn merge_bases(&self, one: &CommitId, other: &CommitId) -> Result<Vec<CommitId>, GitError> {
+        let call =
+            self.call("compare two branches").args(["merge-base", "--all", one.as_str(), other.as_str()]);
+        Ok(parse_commits(&call.find().await?.unwrap_or_default()))
+    }
+
+    /// Those that none of the others contains.
+    async fn independent(&self, commits: &[CommitId]) -> Result<Vec<CommitId>, GitError> {
+        if commits.len() < 2 {
+            return Ok(commits.to_vec());
+        }
+        let call = self.call("compare branches").args(["merge-base", "--independent"]);
+        Ok(parse_commits(&call.args(commits.iter().map(CommitId::as_str)).run().await?))
     }
 
     /// Each of these commits with its subject, in this order; not more than fit into a prompt.
@@ -157,4 +197,8 @@ impl Repository {
         let out = log.args(named).arg("--").run().await?;
         Ok(String::from_utf8_lossy(&out).lines().map(str::to_owned).collect())
     }
+}
+
+fn parse_commits(out: &[u8]) -> Vec<CommitId> {
+    String::from_utf8_lossy(out).lines().filter_map(|line| line.parse().ok()).collect()
 }

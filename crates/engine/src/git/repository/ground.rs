@@ -6,7 +6,7 @@ use baton_core::base::git_name::{BranchName, CommitId};
 
 use crate::git::clone::worktrees::Worktrees;
 use crate::git::error::GitError;
-use crate::git::repository::given::given_lines;
+use crate::git::repository::given::{GivenTip, given_lines};
 use crate::git::repository::merge::MergeSpec;
 
 impl Worktrees {
@@ -26,11 +26,12 @@ impl Worktrees {
         };
         let mut ground = tip.clone();
         // What that work was given comes along with it.
-        let mut given = given_lines(branch, [(trunk, &tip)]);
+        let mut given: BTreeSet<GivenTip> = BTreeSet::from([(trunk.clone(), tip.clone())]);
+        let inherited = self.given_to(&works.iter().collect::<Vec<_>>()).await?;
+        given.extend(inherited.into_values().flatten());
         for work in works {
             let Some(theirs) = repository.tip(work).await? else { continue };
-            let inherited = self.given(work).await?;
-            given.push_str(&given_lines(branch, inherited.iter().map(|(from, commit)| (from, commit))));
+            given.insert((work.clone(), theirs.clone()));
             if repository.is_ancestor(&theirs, &ground).await? {
                 continue;
             }
@@ -51,10 +52,8 @@ impl Worktrees {
             return Ok(());
         }
         let lines = format!("create refs/heads/{branch} {ground}\ncreate {} {ground}\n", ground_ref(branch));
-        // Two works may have been given the same.
-        let given: BTreeSet<&str> = given.split_inclusive('\n').collect();
-        let given: Vec<&str> = given.into_iter().collect();
-        repository.update_refs("create the task's branch", &format!("{lines}{}", given.concat())).await
+        let given = given_lines(branch, given.iter().map(|(from, commit)| (from, commit)));
+        repository.update_refs("create the task's branch", &format!("{lines}{given}")).await
     }
 }
 
@@ -62,11 +61,6 @@ impl Worktrees {
     /// Where the branch of a task began that was started from the person's own branch, ahead of the one it is for.
     pub(crate) async fn start_of(&self, branch: &BranchName) -> Result<Option<CommitId>, GitError> {
         self.repository().commit_at(&start_ref(branch)).await
-    }
-
-    /// The work of other tasks that the branch of a task was started on, before that had landed.
-    pub(crate) async fn ground_of(&self, branch: &BranchName) -> Result<Option<CommitId>, GitError> {
-        self.repository().commit_at(&ground_ref(branch)).await
     }
 
     /// What the work up to `head` is to be compared with, so that the person's commits do not count as the task's: the

@@ -151,7 +151,7 @@ impl Worktrees {
         if let Some(base) = self.hidden("base", attempt).await? {
             specs.push(format!("+{base}:{}", hidden_ref("base", attempt)));
         }
-        if !self.given(branch).await?.is_empty() {
+        if !self.given_to(&[branch]).await?.is_empty() {
             specs.push(format!("+{0}*:{0}*", given_folder(branch)));
         }
         let pushed = self.push(&[&lease], &specs).await?;

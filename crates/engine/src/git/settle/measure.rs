@@ -1,7 +1,4 @@
 //! Baton's own evidence: what git shows, whatever the agent says (I15).
-//!
-//! Counted are the commits from the recorded base to a head, without those that came in from the project's branch or from
-//! other tasks: merging or resetting to other work is not work.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -18,7 +15,6 @@ use crate::git::error::GitError;
 use crate::git::repository::Repository;
 use crate::git::repository::given::WorkRange;
 use crate::git::settle::bring::Brought;
-use crate::git::settle::leftovers::subject;
 
 /// As much of a log or a summary as the prompt that quotes it can use.
 const SUMMARY_BYTES_MAX: usize = 32 << 10;
@@ -90,7 +86,7 @@ impl Worktrees {
     }
 
     /// The clone's HEAD, brought over; without one, where the task's branch was last.
-    async fn head(&self, checkout: &Checkout) -> Result<CommitId, GitError> {
+    pub(crate) async fn head(&self, checkout: &Checkout) -> Result<CommitId, GitError> {
         if let Brought::All(refs) = self.bring_refs(checkout).await?
             && let Some(head) = refs.head()
         {
@@ -103,38 +99,8 @@ impl Worktrees {
         Ok(tip.unwrap_or_else(|| checkout.base.clone()))
     }
 
-    /// Commits of this attempt's own that lead to `head`.
-    pub(crate) async fn own_commits(&self, checkout: &Checkout, head: &CommitId) -> Result<u32, GitError> {
-        if *head == checkout.base {
-            return Ok(0);
-        }
-        let tried = "count the commits";
-        // What Baton committed for the agent is no commit of the agent's.
-        let batons = format!("--grep={}", subject(checkout.attempt));
-        let count =
-            self.repository.call(tried).args(["rev-list", "--count", "--invert-grep", "--fixed-strings"]);
-        let mut count = count.arg(batons).args([head.as_str(), "--not", checkout.base.as_str()]);
-        if let CheckoutBase::Task { branch, from, ahead } = &checkout.place {
-            for trunk in [from].into_iter().chain(ahead) {
-                if let Some(trunk) = self.repository.tip(trunk).await? {
-                    count = count.arg(trunk.as_str());
-                }
-            }
-            // A branch that was started on this one's work has it, too.
-            let list = self.repository.call(tried).args(["for-each-ref", "--format=%(refname:strip=3)"]);
-            let rest_on_others =
-                String::from_utf8_lossy(&list.arg("refs/baton/ground").run().await?).into_owned();
-            for left_out in rest_on_others.lines().chain([branch.as_str()]) {
-                count = count.arg(format!("--exclude=refs/heads/{left_out}"));
-            }
-            count = count.arg("--glob=refs/heads/baton/TASK-*");
-        }
-        let line = count.line().await?;
-        line.parse().map_err(|_| GitError::Garbled { tried, answer: line })
-    }
-
-    /// The commit that the work up to `head` is measured from: the attempt's base. Where the person has withdrawn that and the
-    /// agent has put its work on another, as it was told to, it is where the work left the branch it is for or the person's.
+    /// The commit that the work up to `head` is measured from: the attempt's base. Where that was withdrawn and the agent
+    /// has put its work on another, as it was told to, it is where the work left the branch it is for or the person's.
     pub(crate) async fn measured_base(
         &self,
         checkout: &Checkout,
@@ -146,13 +112,14 @@ impl Worktrees {
             return Ok(base.clone());
         }
         let trunks: Vec<&BranchName> = [from].into_iter().chain(ahead).collect();
-        let tips: Vec<CommitId> = self.repository.tips(&trunks).await?.into_values().collect();
-        let start = WorkRange { branch: branch.clone(), head: base.clone(), base: None };
-        if self.withdrawn(&[start], &tips).await?.is_empty() {
+        let tips = self.repository.tips(&trunks).await?;
+        let given = self.given_to(&[branch]).await?.remove(branch).unwrap_or_default();
+        let start = WorkRange { branch: branch.clone(), head: base.clone(), given, own: Vec::new() };
+        if self.withdrawn(&start, &tips).await?.is_empty() {
             return Ok(base.clone());
         }
         let mut newest: Option<CommitId> = None;
-        for tip in tips {
+        for tip in tips.into_values() {
             let Some(left) = self.repository.merge_base(head, &tip).await? else { continue };
             let is_newer = match &newest {
                 Some(known) => self.repository.is_ancestor(known, &left).await?,

@@ -6,5 +6,6 @@ pub(crate) mod file_index;
 pub(crate) mod findings;
 pub(crate) mod leftovers;
 pub(crate) mod measure;
+mod own_commits;
 pub(crate) mod quarantine;
 pub(crate) mod settlement;

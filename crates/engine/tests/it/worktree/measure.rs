@@ -1,4 +1,5 @@
 use std::fs;
+use std::path::Path;
 
 use baton_core::task::finding::WorkFinding;
 use baton_engine::git::AsideReason;
@@ -187,6 +188,29 @@ async fn others_commits_are_not_counted() {
     // Merged with another task's branch: the merge is its own, what came in is not.
     repo.git(&checkout.folder, &["merge", "--quiet", "--no-ff", "-m", "Merge", others.as_str()]);
     assert_eq!(room.measure(&checkout).await.unwrap().commits, 1);
+}
+
+#[tokio::test]
+async fn the_same_commit_of_two_tasks_counts_for_both_and_one_that_was_there_before_does_not() {
+    let (repo, room, checkout) = ready().await;
+    let other = room.create(&spec(2, 2)).await.unwrap();
+    let same = |at: &Path| {
+        write(&at.join("same"), "x");
+        repo.git(at, &["add", "-A"]);
+        let date = "2026-01-02T03:04:05+00:00";
+        repo.git(at, &["commit", "--quiet", "--date", date, "-m", "Same"]);
+        // The committer's date as well.
+        repo.git(at, &["rebase", "--quiet", "--force-rebase", "--committer-date-is-author-date", "HEAD~1"]);
+        repo.head(at)
+    };
+    let (mine, theirs) = (same(&checkout.folder), same(&other.folder));
+    assert_eq!(mine, theirs);
+    for each in [&checkout, &other, &checkout] {
+        assert_eq!(room.settle(each).await.unwrap().measured.commits, 1);
+    }
+    let late = room.create(&spec(3, 3)).await.unwrap();
+    repo.git(&late.folder, &["reset", "--quiet", "--hard", mine.as_str()]);
+    assert_eq!(room.settle(&late).await.unwrap().measured.commits, 0);
 }
 
 #[tokio::test]

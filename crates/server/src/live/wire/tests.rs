@@ -131,7 +131,11 @@ fn a_change_of_a_task_says_where_its_accepted_work_stands() {
             json!({ "state": "waiting", "delayed": "baton/next itself fails its checks (), without this task" }),
         ),
         (landed, "landed", json!({ "state": "landed", "commit": commit })),
-        (EventBody::TaskForced { task: TASK, commit: None }, "forced", json!({ "state": "forced" })),
+        (
+            EventBody::TaskForced { task: TASK, commit: None, withdrawn: Vec::new() },
+            "forced",
+            json!({ "state": "forced" }),
+        ),
         (EventBody::TaskRetried { task: TASK }, "retried", Value::Null),
     ];
     for (event, change, landing) in cases {
