@@ -5,6 +5,7 @@ mod agents;
 mod arguments;
 mod commands;
 mod landing;
+mod official_clients;
 mod powers;
 mod runs;
 mod user_tasks;
