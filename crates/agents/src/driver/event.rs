@@ -7,7 +7,7 @@ use crate::asking::permission::{PermissionDecision, PermissionRequest};
 use crate::process::identity::ProcessIdentity;
 use crate::report::OutcomeReport;
 use crate::report::stop_reason::StopReason;
-use crate::report::tool_call::{ToolCall, ToolOutcome};
+use crate::report::tool_call::{EndedCall, ToolCall};
 use crate::report::usage::{Usage, UsageKind};
 
 /// Suggested channel capacity: keeps an agent going while its events are stored.
@@ -26,8 +26,7 @@ pub enum AgentEvent {
     /// The agent's session id. Store it: a later attempt resumes with it.
     Session(String),
     ToolStarted(ToolCall),
-    /// Call id and outcome.
-    ToolEnded(String, ToolOutcome),
+    ToolEnded(EndedCall),
     /// A permission request and the policy's decision.
     PermissionAsked(PermissionRequest, PermissionDecision),
     /// A human is being asked while the agent waits.

@@ -43,6 +43,8 @@ pub struct SessionSetup {
     pub git_folders: Vec<PathBuf>,
     /// The model, if the settings name one.
     pub model: Option<String>,
+    /// How much the model thinks, in the agent's own word, if the settings say so.
+    pub effort: Option<String>,
 }
 
 /// A session of an earlier attempt.

@@ -98,6 +98,7 @@ impl RunResult {
             failure: Some(AgentFailure {
                 kind: FailureKind::CrashAtStart,
                 until: None,
+                is_of_model: false,
                 message: message.clone(),
             }),
             exit: None,

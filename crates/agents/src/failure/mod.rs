@@ -32,6 +32,8 @@ pub enum FailureKind {
     Overload,
     /// The conversation exceeds the model's context window.
     ContextOverflow,
+    /// The provider refuses the conversation as it is, and would refuse it again.
+    BrokenSession,
     /// The provider could not be reached.
     Network,
     /// The program ended before it received its prompt.
@@ -43,6 +45,8 @@ pub struct AgentFailure {
     pub kind: FailureKind,
     /// When it is over, if the message says so.
     pub until: Option<Timestamp>,
+    /// The message speaks of one model: others of the account may have room.
+    pub is_of_model: bool,
     pub message: String,
 }
 
@@ -79,13 +83,15 @@ impl AgentFailure {
                 FailureKind::Quota if until.is_some() => FailureKind::RateLimit,
                 kind => kind,
             };
-            Some(Self { kind, until, message: excerpt(text.trim(), SAID_BYTES_MAX) })
+            let is_of_model = kind == FailureKind::RateLimit && wording::is_of_model(text);
+            Some(Self { kind, until, is_of_model, message: excerpt(text.trim(), SAID_BYTES_MAX) })
         };
         from(symptoms.error).or_else(|| from(symptoms.stderr)).or_else(|| {
             let said = if symptoms.error.trim().is_empty() { symptoms.stderr } else { symptoms.error };
             (!symptoms.was_prompted).then(|| Self {
                 kind: FailureKind::CrashAtStart,
                 until: None,
+                is_of_model: false,
                 message: excerpt(said.trim(), SAID_BYTES_MAX),
             })
         })
@@ -102,7 +108,7 @@ impl AgentFailure {
             FailureKind::Quota | FailureKind::Authentication | FailureKind::CrashAtStart => {
                 Remedy::HoldForHuman
             }
-            FailureKind::ContextOverflow => Remedy::NewSession,
+            FailureKind::ContextOverflow | FailureKind::BrokenSession => Remedy::NewSession,
         }
     }
 }
@@ -121,6 +127,9 @@ impl FailureKind {
             }
             Self::ContextOverflow => {
                 "the conversation is too long for the model; it continues in a new session"
+            }
+            Self::BrokenSession => {
+                "the provider refuses the conversation; the task continues in a new session"
             }
             Self::Network => "the provider cannot be reached; this agent gets no work for a while",
             Self::CrashAtStart => {

@@ -1,7 +1,9 @@
 //! Real error messages and their classification.
 
 use super::*;
-use FailureKind::{Authentication, ContextOverflow, CrashAtStart, Network, Overload, Quota, RateLimit};
+use FailureKind::{
+    Authentication, BrokenSession, ContextOverflow, CrashAtStart, Network, Overload, Quota, RateLimit,
+};
 
 /// 2026-11-15T09:30:00Z.
 const NOW: Timestamp = Timestamp::from_ms(1_794_735_000_000);
@@ -53,6 +55,11 @@ fn real_wordings_are_known() {
         ("prompt is too long: 210000 tokens > 200000 maximum", ContextOverflow),
         ("This model's maximum context length is 128000 tokens.", ContextOverflow),
         ("input length and `max_tokens` exceed context limit: 190000 + 21333 > 200000", ContextOverflow),
+        (
+            "API Error: 400 messages.4: `tool_use` ids were found without `tool_result` blocks immediately after",
+            BrokenSession,
+        ),
+        ("No tool output found for function call call_abc.", BrokenSession),
         ("error sending request for url (http://127.0.0.1:1/v1/responses)", Network),
         ("connect ECONNREFUSED 127.0.0.1:443", Network),
         ("getaddrinfo ENOTFOUND api.anthropic.com", Network),
@@ -98,8 +105,24 @@ fn the_time_it_is_over_is_read_where_it_can_be_meant() {
 }
 
 #[test]
+fn a_limit_of_one_model_is_known_from_one_of_the_account() {
+    for (said, is_of_model) in [
+        ("You've hit your Opus limit · resets 3pm (UTC)", true),
+        ("You've reached your Sonnet weekly limit", true),
+        ("Rate limit reached for gpt-4o in organization org-x on tokens per min (TPM)", true),
+        ("429 RESOURCE_EXHAUSTED Quota exceeded for metric: requests, limit: 0, model: gemini-2.5-pro", true),
+        ("You've hit your limit · resets 3pm (UTC)", false),
+        ("You've hit your usage limit. Upgrade to Plus, or switch to gpt-5-mini.", false),
+        ("This request would exceed your organization's rate limit of 50 requests per minute", false),
+    ] {
+        let failure = of_error(said).unwrap();
+        assert_eq!((failure.kind, failure.is_of_model), (RateLimit, is_of_model), "{said}");
+    }
+}
+
+#[test]
 fn each_kind_has_its_remedy() {
-    let failure = |kind, until| AgentFailure { kind, until, message: String::new() };
+    let failure = |kind, until| AgentFailure { kind, until, is_of_model: false, message: String::new() };
     let later = NOW.plus_ms(1_000);
     for (failure, remedy) in [
         (failure(RateLimit, Some(later)), Remedy::HoldUntil(later)),
@@ -110,6 +133,7 @@ fn each_kind_has_its_remedy() {
         (failure(Authentication, None), Remedy::HoldForHuman),
         (failure(CrashAtStart, None), Remedy::HoldForHuman),
         (failure(ContextOverflow, None), Remedy::NewSession),
+        (failure(BrokenSession, None), Remedy::NewSession),
     ] {
         assert_eq!(failure.remedy(NOW), remedy, "{failure:?}");
     }

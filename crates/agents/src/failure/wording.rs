@@ -3,7 +3,7 @@
 use crate::failure::FailureKind;
 
 /// The first match decides. Causes come before symptoms: a used-up quota, for example, also has a rate limit's status.
-const WORDS: [(FailureKind, &[&str]); 6] = [
+const WORDS: [(FailureKind, &[&str]); 7] = [
     (
         FailureKind::ContextOverflow,
         &[
@@ -20,11 +20,32 @@ const WORDS: [(FailureKind, &[&str]); 6] = [
         ],
     ),
     (
+        FailureKind::BrokenSession,
+        &[
+            "ids were found without `tool_result`",
+            "unexpected `tool_use_id` found in `tool_result`",
+            "each `tool_use` block must have a corresponding `tool_result`",
+            "no tool output found for function call",
+            "no tool call found for function call output",
+            "must be followed by tool messages",
+            "did not have response messages",
+            "text content blocks must be non-empty",
+            "messages: at least one message is required",
+            "invalid `signature` in `thinking` block",
+            "`thinking` or `redacted_thinking` blocks",
+            "provided without its required 'reasoning' item",
+            "could not process image",
+            "function call turn comes immediately after",
+            "invalid_encrypted_content",
+        ],
+    ),
+    (
         FailureKind::Quota,
         &[
             "insufficient_quota",
             "insufficient quota",
             "exceeded your current quota",
+            "check your plan and billing",
             "credit balance is too low",
             "credits exhausted",
             "out of credits",
@@ -84,24 +105,6 @@ const WORDS: [(FailureKind, &[&str]); 6] = [
         ],
     ),
     (
-        FailureKind::Overload,
-        &[
-            "overloaded",
-            "api_error",
-            "internal server error",
-            "internal_server_error",
-            "server_error",
-            "server error",
-            "service unavailable",
-            "bad gateway",
-            "gateway timeout",
-            "model is currently unavailable",
-            "at capacity",
-            "temporarily unavailable",
-            "experiencing high demand",
-        ],
-    ),
-    (
         FailureKind::Network,
         &[
             "econnrefused",
@@ -124,6 +127,24 @@ const WORDS: [(FailureKind, &[&str]); 6] = [
             "error sending request",
             "unable to connect",
             "certificate",
+        ],
+    ),
+    (
+        FailureKind::Overload,
+        &[
+            "overloaded",
+            "api_error",
+            "internal server error",
+            "internal_server_error",
+            "server_error",
+            "server error",
+            "service unavailable",
+            "bad gateway",
+            "gateway timeout",
+            "model is currently unavailable",
+            "at capacity",
+            "temporarily unavailable",
+            "experiencing high demand",
         ],
     ),
 ];
@@ -150,7 +171,11 @@ const NEAR: usize = 24;
 pub(super) fn kind(text: &str) -> Option<FailureKind> {
     let text = text.to_lowercase();
     let by_words = WORDS.iter().find(|(_, words)| words.iter().any(|word| text.contains(word)));
-    by_words.map(|(kind, _)| *kind).or_else(|| by_status(&text))
+    let by_model = || (text.contains("hit your") || text.contains("reached your")) && is_of_model(&text);
+    by_words
+        .map(|(kind, _)| *kind)
+        .or_else(|| by_status(&text))
+        .or_else(|| by_model().then_some(FailureKind::RateLimit))
 }
 
 fn by_status(text: &str) -> Option<FailureKind> {
@@ -165,5 +190,24 @@ fn has_status(text: &str, number: &str) -> bool {
         !before.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '.')
             && !after.starts_with(|c: char| c.is_ascii_alphanumeric())
             && BEFORE_STATUS.iter().any(|word| near.contains(word))
+    })
+}
+
+/// Names of models that have limits of their own beside their account's, as providers write them.
+const MODELS: [&str; 8] = ["opus", "sonnet", "haiku", "fable", "gpt-", "gemini-", "glm-", "qwen"];
+/// Shortly before or after a model's name, these make it the limit's.
+const BEFORE_MODEL: [&str; 4] = ["your ", "for ", "model: ", "model "];
+
+/// Whether a limit is one model's: "You've hit your Opus limit", "Rate limit reached for gpt-5 in organization …".
+pub(super) fn is_of_model(text: &str) -> bool {
+    let text = text.to_lowercase();
+    MODELS.iter().any(|model| {
+        text.match_indices(model).any(|(at, _)| {
+            let (before, after) = (&text[..at], &text[at + model.len()..]);
+            let after = &after[..after.floor_char_boundary(NEAR)];
+            let is_named =
+                BEFORE_MODEL.iter().any(|word| before.trim_end_matches(['"', '`', '\'']).ends_with(word));
+            is_named && (after.contains("limit") || before.contains("limit") || before.contains("quota"))
+        })
     })
 }

@@ -31,6 +31,7 @@ pub const PRESETS: [Preset; 32] = [
             "We’re currently experiencing high demand",
             "You've hit your usage limit",
             "Quota exceeded",
+            "Codex ran out of room",
         ],
         home: &[".codex"],
         hosts: CODEX_HOSTS,
@@ -41,6 +42,10 @@ pub const PRESETS: [Preset; 32] = [
         command: &["gemini", "--acp"],
         version: &["gemini", "--version"],
         env: &["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL", "GOOGLE_CLOUD_PROJECT"],
+        // In a folder that nobody has trusted it loads no tools at all. The clone is Baton's, and its fence confines it.
+        set_env: &[("GEMINI_CLI_TRUST_WORKSPACE", "true")],
+        // Over HTTP its model is not offered them.
+        tool_transport: ToolTransport::Shim,
         ends_on_close: false,
         ask_tool: ASK_HUMAN,
         home: &[".gemini"],
@@ -73,7 +78,7 @@ pub const PRESETS: [Preset; 32] = [
         // A keyring would wait for a password that nobody enters.
         set_env: &[("GOOSE_DISABLE_KEYRING", "1")],
         token_kind: UsageKind::LastCall,
-        error_begins: &["Ran into this error:"],
+        error_begins: &["Ran into this error:", "Network error:"],
         home: &[".config/goose", ".local/share/goose", ".local/state/goose"],
         hosts: &["api.anthropic.com", "api.openai.com"],
         ..Preset::GENERIC
@@ -101,8 +106,8 @@ pub const PRESETS: [Preset; 32] = [
         name: "kimi",
         command: &["kimi", "acp"],
         version: &["kimi", "--version"],
-        env: &["KIMI_API_KEY", "KIMI_BASE_URL", "MOONSHOT_API_KEY"],
-        home: &[".kimi"],
+        env: &["KIMI_API_KEY", "KIMI_BASE_URL", "KIMI_CODE_HOME", "MOONSHOT_API_KEY"],
+        home: &[".kimi-code", ".kimi"],
         hosts: &["api.moonshot.ai", "api.kimi.com"],
         ..Preset::GENERIC
     },

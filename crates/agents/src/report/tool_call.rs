@@ -39,6 +39,17 @@ impl ToolKind {
     }
 }
 
+/// A tool call that ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EndedCall {
+    pub id: String,
+    pub outcome: ToolOutcome,
+    /// What was called, with its input, in bounded space; none if the agent does not show the input.
+    pub call: Option<String>,
+    /// What it returned, in bounded space.
+    pub result: String,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToolOutcome {
     Done,

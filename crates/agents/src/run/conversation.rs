@@ -19,6 +19,7 @@ use crate::report::Usage;
 use crate::report::stop_reason::StopReason;
 use crate::report::tool_call::{ToolCall, ToolOutcome};
 use crate::report::usage::UsageKind;
+use crate::run::open_calls::OpenCalls;
 use crate::run::output_reader::OutputReader;
 use crate::run::record::RunRecord;
 
@@ -56,6 +57,7 @@ pub(crate) struct Conversation {
     message: String,
     /// Its thoughts since it last did something.
     thought: String,
+    calls: OpenCalls,
     is_over: bool,
 }
 
@@ -73,6 +75,7 @@ impl Conversation {
             line: String::new(),
             message: String::new(),
             thought: String::new(),
+            calls: OpenCalls::default(),
             is_over: false,
         }
     }
@@ -176,6 +179,7 @@ impl Conversation {
         self.end_message();
         self.message.clear();
         self.record.begin_call(&call.id);
+        self.calls.begin(call);
         self.output.transcript.turns += 1;
         let turn = self.output.transcript.turns;
         // Without the title, which may be a command with secrets in it.
@@ -194,6 +198,7 @@ impl Conversation {
     pub(crate) fn show(&mut self, activity: Activity) {
         if !self.is_ending() {
             self.end_thought();
+            self.calls.note(&activity);
             self.output.log_activity(activity);
         }
     }
@@ -218,7 +223,8 @@ impl Conversation {
                 self.output.log_report("the tool failed");
             }
             self.output.log_activity(Activity::ToolEnd { id: id.to_owned(), ok: end == ToolOutcome::Done });
-            self.output.events.push(AgentEvent::ToolEnded(id.to_owned(), end));
+            let ended = self.calls.end(id, end);
+            self.output.events.push(AgentEvent::ToolEnded(ended));
         }
     }
 

@@ -5,6 +5,7 @@
 pub(crate) mod conversation;
 pub(crate) mod dialogue;
 pub(crate) mod event_queue;
+mod open_calls;
 pub(crate) mod output_reader;
 pub(crate) mod protocol;
 pub(crate) mod record;

@@ -5,7 +5,7 @@ use baton_core::base::time::Timestamp;
 use baton_core::task::attempt::{AttemptReport, AttemptResult, BlockReason, ErrorCause};
 
 use crate::driver::run_result::{EndReason, RunResult};
-use crate::failure::{AgentFailure, FailureKind, Symptoms};
+use crate::failure::{AgentFailure, Remedy, Symptoms};
 use crate::process::exit::ProcessExit;
 use crate::report::ResultReport;
 use crate::report::usage::UsageKind;
@@ -174,7 +174,7 @@ fn blame(
     match AgentFailure::classify(&symptoms, now) {
         // A command has no session that could be full: the task itself is too much for it.
         None => (result, None),
-        Some(failure) if failure.kind == FailureKind::ContextOverflow => (result, None),
+        Some(failure) if failure.remedy(now) == Remedy::NewSession => (result, None),
         Some(failure) => {
             let message = format!("{failure}\n{message}");
             (AttemptResult::Error { cause: ErrorCause::Systemic, message }, Some(failure))

@@ -66,7 +66,7 @@ async fn a_turn_becomes_events_and_an_end() {
     assert!(has(
         |event| matches!(event, AgentEvent::ToolStarted(call) if call.title == "git commit" && call.kind == ToolKind::Execute)
     ));
-    assert!(has(|event| matches!(event, AgentEvent::ToolEnded(_, ToolOutcome::Done))));
+    assert!(has(|event| matches!(event, AgentEvent::ToolEnded(ended) if ended.outcome == ToolOutcome::Done)));
     assert!(has(
         |event| matches!(event, AgentEvent::Usage(UsageKind::PerTurn, usage) if usage.input_tokens == 100)
     ));

@@ -8,6 +8,7 @@ mod acp_resume;
 mod bench;
 mod bounds;
 mod endings;
+mod failures;
 mod fence;
 #[path = "../../../baton/tests/it/gate.rs"]
 mod gate;

@@ -200,6 +200,7 @@ async fn both_get_the_tools_and_the_git_folders() {
     let mut launch = bench.shell(r#"printf '%s\n' "$@" "token: $BATON_TOKEN" >&2; exit 3"#);
     launch.command.push("agent".to_owned());
     launch.session.git_folders = vec!["/repo/.git".into()];
+    launch.session.effort = Some("high".to_owned());
     launch.session.model = Some("large".to_owned());
     launch.session.tools = Some(ToolServer {
         name: "baton".to_owned(),
@@ -215,6 +216,7 @@ async fn both_get_the_tools_and_the_git_folders() {
         r#"mcp_servers.baton.bearer_token_env_var="BATON_TOKEN""#,
         "mcp_servers.baton.required=true",
         r#"model="large""#,
+        r#"model_reasoning_effort="high""#,
         "token: s3cret",
     ] {
         assert!(message.contains(word), "{word} is not in {message}");
@@ -222,11 +224,11 @@ async fn both_get_the_tools_and_the_git_folders() {
     let ran = run(AgentKind::Claude, launch, PermissionDecision::Allow).await;
     let AttemptResult::Error { message, .. } = ran.ended.reported.result else { panic!() };
     for word in [
-        "--strict-mcp-config",
         "Bearer ${BATON_TOKEN}",
         "mcp__baton",
         "--permission-prompt-tool\nstdio",
         "--model\nlarge",
+        "--effort\nhigh",
     ] {
         assert!(message.contains(word), "{word} is not in {message}");
     }

@@ -18,6 +18,14 @@ pub struct AgentPlace {
     pub account: AgentName,
 }
 
+impl AgentPlace {
+    /// The name of a hold on this agent on this account, which is on neither of them elsewhere: `claude-on-work`. None where
+    /// they are one, or where the names together are too long.
+    pub fn hold_name(agent: &AgentName, account: &AgentName) -> Option<AgentName> {
+        (agent != account).then(|| format!("{agent}-on-{account}").parse().ok()).flatten()
+    }
+}
+
 /// What one agent works on.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AgentRoute {
@@ -124,8 +132,9 @@ impl AgentRoutes {
 
     /// When the place opens, if it is closed. A closed agent closes all its accounts.
     fn closed_until(&self, place: &AgentPlace) -> Option<Timestamp> {
-        let until = |name| self.closed.get(name).copied().filter(|until| self.now < *until);
-        until(&place.agent).max(until(&place.account))
+        let until = |name: &AgentName| self.closed.get(name).copied().filter(|until| self.now < *until);
+        let of_both = AgentPlace::hold_name(&place.agent, &place.account).and_then(|name| until(&name));
+        until(&place.agent).max(until(&place.account)).max(of_both)
     }
 
     /// Every place the task may use, the best first, each once.

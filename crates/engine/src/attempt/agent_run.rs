@@ -30,6 +30,7 @@ use crate::attempt::memory_quota;
 use crate::attempt::question_relay::QuestionRelay;
 use crate::attempt::steering::Steering;
 use crate::attempt::turns::TurnAllowance;
+use crate::attempt::without_tools::{NO_TOOLS, without_tools};
 use crate::base::attempt_secret::AttemptSecret;
 use crate::base::error::EngineError;
 use crate::base::redaction::{self, redact_result};
@@ -122,15 +123,15 @@ impl AgentRun<'_> {
         trace.end(&ended);
         if let Some(failure) = &ended.failure {
             self.context.limits.note_failure(self.task, name, who.account.as_ref(), failure).await?;
-            if failure.kind == FailureKind::ContextOverflow {
-                // It does not fit any more; the next attempt is told in a new one.
+            if matches!(failure.kind, FailureKind::ContextOverflow | FailureKind::BrokenSession) {
+                // Nothing more can be said in it; the next attempt begins a new one, with all that is known.
                 let id = ended.agent_session.as_deref().unwrap_or_default();
                 self.note_session(&who, id, true, SessionUse::default()).await?;
             }
         }
         let letters = self.context.agents.mailbox.close(self.attempt);
         if has_tools && !letters.has_looked {
-            without_tools(&mut ended);
+            self.judge_without_tools(&mut ended).await?;
         }
         let left_at = take_letters(letters, &mut ended);
         if left_at.is_none() {
@@ -143,6 +144,19 @@ impl AgentRun<'_> {
         Loops::new(&self.context.tasks).hear_phase(self.task, &mut ended).await?;
         let account = who.account;
         Ok(Worked { ended, limit: self.turns.limit, steered, account })
+    }
+
+    /// An agent that never looked at its tools could neither ask nor report. Work that it left is judged like any other;
+    /// without, whatever it says of its end, it worked blind, and the task is not to blame.
+    async fn judge_without_tools(&self, ended: &mut RunResult) -> Result<(), EngineError> {
+        let left = self.worktrees.measure(self.checkout).await?;
+        if left.files_changed > 0 || left.uncommitted > 0 {
+            // Whoever looks at the work knows how it was made.
+            ended.reported.output = format!("{}\n\nBaton: {NO_TOOLS}", ended.reported.output);
+        } else {
+            without_tools(ended);
+        }
+        Ok(())
     }
 
     fn record_prompt(&self, folder: &Path, prompt: &str) -> Result<(), EngineError> {
@@ -205,31 +219,6 @@ impl AgentRun<'_> {
         let cycle = task.ledger().asking.cycle().filter(|cycle| *cycle.owner() == secret.owner());
         Ok(cycle.and_then(AskCycle::pending).map(|question| question.draft.clone()))
     }
-}
-
-/// An agent that never looked at its tools could neither ask nor report: whatever it says of its end, it worked blind.
-/// The task is not to blame.
-fn without_tools(ended: &mut RunResult) {
-    let said = match &ended.reported.result {
-        AttemptResult::Complete
-        | AttemptResult::Incomplete
-        | AttemptResult::NoEvidence
-        | AttemptResult::NoChanges { .. }
-        | AttemptResult::TurnLimit => ended.reported.output.trim(),
-        // These do not claim that the work was done.
-        AttemptResult::Asked { .. }
-        | AttemptResult::Blocked { .. }
-        | AttemptResult::Error { .. }
-        | AttemptResult::Stopped { .. } => return,
-    };
-    let mut message = "the agent never looked at Baton's tools, so it could neither ask nor report; see whether it reaches \
-                       the server, and what its log says: baton task log"
-        .to_owned();
-    for said in ended.problems.iter().map(String::as_str).chain([said]).filter(|said| !said.is_empty()) {
-        message.push('\n');
-        message.push_str(said);
-    }
-    ended.reported.result = AttemptResult::Error { cause: ErrorCause::Systemic, message };
 }
 
 /// What was handed in by tool counts over what was printed. Gives the question the agent was sent home over.

@@ -57,8 +57,8 @@ impl AgentTrace {
                 );
                 self.tools.insert(call.id.clone(), span);
             }
-            AgentEvent::ToolEnded(id, end) => {
-                if let (Some(span), ToolOutcome::Failed) = (self.tools.remove(id), end) {
+            AgentEvent::ToolEnded(ended) => {
+                if let (Some(span), ToolOutcome::Failed) = (self.tools.remove(&ended.id), ended.outcome) {
                     span.record("otel.status_code", "ERROR");
                 }
             }

@@ -76,7 +76,11 @@ impl AgentRun<'_> {
         if task.ledger().session_place.as_ref() == Some(&to) {
             return Ok(());
         }
-        let until = [&from.account, &from.agent].into_iter().find_map(|name| routes.closed.get(name));
+        let on_account = AgentPlace::hold_name(&from.agent, &from.account);
+        let until = [&from.account, &from.agent]
+            .into_iter()
+            .chain(&on_account)
+            .find_map(|name| routes.closed.get(name));
         let reason = match until {
             Some(until) if *until < Timestamp::from_ms(i64::MAX) => {
                 format!("{} gets no work until {until}", from.account)

@@ -8,7 +8,9 @@ use std::path::Path;
 use baton_agents::driver::run_result::{EndReason, RunResult};
 use baton_agents::driver::{AgentEvent, Driver, EVENTS_MAX, Launch};
 use baton_agents::process::identity::ProcessIdentity;
+use baton_agents::report::tool_call::{EndedCall, ToolOutcome};
 use baton_core::limits::budget::{BudgetMeasure, BudgetReached, BudgetScope};
+use baton_core::limits::stall::{ObservedCall, Stall, StallWatch};
 use baton_core::people::actor::Actor;
 use baton_core::task::attempt::{AgentSession, AttemptResult, ErrorCause, SessionUse};
 use baton_core::transition::command::Command;
@@ -34,6 +36,15 @@ pub(crate) struct Watched<'a> {
     pub trace: &'a mut AgentTrace,
 }
 
+/// Why Baton may have ended a run before its agent did.
+struct StopReasons {
+    /// Its processes used up their memory.
+    starving: Option<BudgetReached>,
+    /// A budget or a quota is used up.
+    reached: Option<BudgetReached>,
+    stalled: Option<Stall>,
+}
+
 impl AgentRun<'_> {
     /// Runs the agent. Its process and its session are recorded before anything else happens.
     pub(crate) async fn drive(
@@ -50,12 +61,14 @@ impl AgentRun<'_> {
         let (quit, quitting) = watch::channel(*stop.borrow());
         let resumed = launch.session.resume.as_ref().map(|resume| resume.agent_session.clone());
         let mut usage = RunUsage::new(self.session_use(who, &launch).await?);
-        let mut progress = Progress::begin(self.worktrees, self.checkout, room.idle_turns).await;
+        let idle_turns = self.idle_turns(room);
+        let mut progress = Progress::begin(self.worktrees, self.checkout, idle_turns).await;
         let allowed = &self.context.settings.worktree;
         let disk = SizeQuota::of_worktree(self.checkout.folder.clone(), allowed.max_mb);
         let log = SizeQuota::of_log(launch.printed.clone(), allowed.max_log_mb);
         let memory = MemoryQuota::new(self.context, self.attempt, launch.limits.memory_bytes_max);
-        let (mut noted, mut reached) = (None, None);
+        let mut stall = StallWatch::new(self.context.settings.progress.stall_limits());
+        let (mut noted, mut reached, mut stalled) = (None, None, None);
         let span = trace.span().clone();
         let (calls, open_calls) = watch::channel(BTreeSet::new());
         let listening = async {
@@ -78,9 +91,12 @@ impl AgentRun<'_> {
                         self.context.running.note_turn(self.attempt, turn);
                         if reached.is_none() && progress.is_missing(turn).await {
                             let (scope, measure) = (BudgetScope::Task, BudgetMeasure::Progress);
-                            let allowed = room.idle_turns.unwrap_or(turn).into();
+                            let allowed = idle_turns.unwrap_or(turn).into();
                             reached = Some(BudgetReached { scope, measure, used: turn.into(), allowed });
                         }
+                    }
+                    AgentEvent::ToolEnded(ended) if stalled.is_none() && reached.is_none() => {
+                        stalled = stall.note(observed(ended));
                     }
                     AgentEvent::MessagesDelivered(count) => steering.note_delivered(count).await,
                     AgentEvent::Session(id) if heard.is_ok() => {
@@ -92,7 +108,7 @@ impl AgentRun<'_> {
                     }
                     _ => {}
                 }
-                if reached.is_some() {
+                if reached.is_some() || stalled.is_some() {
                     let _ = quit.send(true);
                 }
             }
@@ -132,19 +148,45 @@ impl AgentRun<'_> {
         if matches!(ended.reason, EndReason::TurnLimit | EndReason::TimedOut) {
             reached = self.context.limits.reached(room, self.attempt, usage.amount()).await?;
         }
+        let found = StopReasons { starving, reached, stalled };
+        let is_stopped = *stop.borrow();
+        self.settle_stop(found, is_stopped, &mut ended).await?;
+        Ok(ended)
+    }
+
+    /// Makes the reason for which Baton ended the run a question.
+    async fn settle_stop(
+        &self,
+        found: StopReasons,
+        is_stopped: bool,
+        ended: &mut RunResult,
+    ) -> Result<(), EngineError> {
         // An agent that finished first has finished, whatever it used.
         let is_ended_by_baton = matches!(
             ended.reason,
             EndReason::Cancelled | EndReason::TurnLimit | EndReason::TimedOut | EndReason::Idle
         );
-        // Its processes were killed, whatever the agent looked like afterwards and whoever wanted a stop meanwhile.
-        if let Some(starving) = starving {
+        let counts = is_ended_by_baton && !is_stopped;
+        // Its processes were killed, whatever the agent looked like afterwards and whatever asked for a stop meanwhile.
+        if let Some(starving) = found.starving {
             ended.failure = None;
-            self.stop_for_budget(&starving, &mut ended).await?;
-        } else if let Some(reached) = reached.filter(|_| is_ended_by_baton && !*stop.borrow()) {
-            self.stop_for_budget(&reached, &mut ended).await?;
+            self.stop_for_budget(&starving, ended).await?;
+        } else if let Some(reached) = found.reached.filter(|_| counts) {
+            self.stop_for_budget(&reached, ended).await?;
+        } else if let Some(stalled) = found.stalled.filter(|_| counts) {
+            ended.reason = EndReason::Finished;
+            let question = stalled.question(self.task.spec().title.as_str());
+            ended.reported.result = AttemptResult::Asked { question };
         }
-        Ok(ended)
+        Ok(())
+    }
+
+    /// How many turns may pass without anything new. Who only looks at another's work leaves nothing.
+    fn idle_turns(&self, room: &Room) -> Option<u32> {
+        let spec = self.task.spec();
+        let is_author = *self.role == spec.role;
+        let by_default = || self.context.settings.progress.idle_turns_of(spec.task_type);
+        room.idle_turns.or_else(|| is_author.then(by_default).flatten())
     }
 
     /// Nobody stopped the run but its budget: a person decides whether it goes on, or the next day does.
@@ -211,14 +253,20 @@ fn is_over_now(reached: &BudgetReached) -> bool {
     }
 }
 
+/// What can be compared of a call; none if the agent does not show its input.
+fn observed(ended: EndedCall) -> Option<ObservedCall> {
+    let is_failed = ended.outcome == ToolOutcome::Failed;
+    ended.call.map(|call| ObservedCall { call, result: ended.result, is_failed })
+}
+
 /// Keeps the ids of the tool calls that run.
 fn note_call(calls: &watch::Sender<BTreeSet<String>>, event: &AgentEvent) {
     match event {
         AgentEvent::ToolStarted(call) => calls.send_modify(|open| {
             open.insert(call.id.clone());
         }),
-        AgentEvent::ToolEnded(id, _) => calls.send_modify(|open| {
-            open.remove(id);
+        AgentEvent::ToolEnded(ended) => calls.send_modify(|open| {
+            open.remove(&ended.id);
         }),
         // An end may be among what was dropped.
         AgentEvent::Skipped(_) => calls.send_modify(BTreeSet::clear),

@@ -123,7 +123,6 @@ impl AgentRun<'_> {
             return Ok(SessionSetup::default());
         }
         let earlier = self.earlier_session(who).await?;
-        let of_task = || self.task.spec().model.as_ref().map(ToString::to_string);
         Ok(SessionSetup {
             tools: Some(ToolServer {
                 name: SERVER_NAME.to_owned(),
@@ -136,8 +135,19 @@ impl AgentRun<'_> {
                 prompt_without: self.prompt.clone(),
             }),
             git_folders: self.worktrees.git_folders(self.checkout),
-            model: self.model.clone().or_else(of_task).or_else(|| who.agent.model.clone()),
+            model: self.model(who),
+            effort: who.agent.effort.clone(),
         })
+    }
+
+    /// A fallback's own model counts over everything else: it has the work because the other takes none.
+    fn model(&self, who: &Assignment<'_>) -> Option<String> {
+        let of_agent = who.agent.model.clone();
+        if who.agent.model_of.is_some() {
+            return of_agent;
+        }
+        let of_task = || self.task.spec().model.as_ref().map(ToString::to_string);
+        self.model.clone().or_else(of_task).or(of_agent)
     }
 
     /// The session this agent had last, in this attempt or in one it goes on from. None when the step begins a new
@@ -168,6 +178,9 @@ impl AgentRun<'_> {
     fn finds(&self, who: &Assignment<'_>, session: &AgentSession) -> bool {
         let accounts = who.account.as_ref().zip(session.account.as_ref());
         let is_there = accounts.is_none_or(|(now, then)| self.context.settings.shares_sessions(now, then));
-        session.agent == *who.name && is_there
+        let agents = &self.context.settings.agents;
+        // With another model it is the same program, which knows its sessions.
+        let program = |name| agents.get(name).and_then(|agent| agent.model_of.as_ref()).unwrap_or(name);
+        program(&session.agent) == program(who.name) && is_there
     }
 }

@@ -39,3 +39,4 @@ pub(crate) mod steps;
 pub mod takeover;
 pub(crate) mod turns;
 pub(crate) mod unusable;
+mod without_tools;

@@ -135,6 +135,7 @@ impl StepPrompt<'_> {
         if let Some(told) = self.run.memory().pending_reminder() {
             let _ = write!(text, "\n## Your last answer\n\n{told}");
         }
+        text.push_str(ASK_BY_COMMAND);
         let _ = write!(text, "\n{}", closing_block(&self.step.outcomes()));
     }
 
@@ -255,6 +256,11 @@ pub(crate) fn message_text(message: &Message) -> String {
         fenced(message.text.as_str())
     )
 }
+
+/// Some agents hide the tools they are given behind a search, or never offer them to their model.
+const ASK_BY_COMMAND: &str = "\n## If you cannot go on without the human\n\nAsk only what you cannot find out yourself: by the \
+     tool `ask_user` or `ask_human` (search your tools for \"baton\" if you do not see it), else by the command \
+     `\"$BATON_BIN\" ask \"YOUR QUESTION\"`.\n";
 
 /// What a reviewer is told, before what it is about.
 const REVIEW: &str = "Another agent has done the task that is described below. Decide whether its changes do what was asked, \

@@ -9,7 +9,7 @@ use baton_core::base::time::Timestamp;
 use baton_core::limits::hold::{Hold, HoldReason};
 use baton_core::people::actor::Actor;
 use baton_core::records::change::Versioned;
-use baton_core::schedule::AgentIntake;
+use baton_core::schedule::{AgentIntake, AgentPlace};
 
 use crate::base::error::Result;
 use crate::limits::intakes::Intakes;
@@ -105,15 +105,19 @@ pub fn hold_for(
     failure: &AgentFailure,
     now: Timestamp,
 ) -> Option<Hold> {
+    // One model's limit leaves the account to other agents, and the agent to other accounts.
+    let on_account = account.and_then(|account| AgentPlace::hold_name(agent, account));
     let account = account.unwrap_or(agent);
+    let place = on_account.as_ref().unwrap_or(account);
     let (held, why) = match failure.kind {
+        FailureKind::RateLimit if failure.is_of_model => (place, HoldReason::RateLimit),
         FailureKind::RateLimit => (account, HoldReason::RateLimit),
         FailureKind::Quota => (account, HoldReason::Quota),
         FailureKind::Authentication => (account, HoldReason::Authentication),
         FailureKind::Overload => (agent, HoldReason::Overload),
         FailureKind::Network => (agent, HoldReason::Network),
         // A program may fail to start by chance; it is held when that happens twice in a row.
-        FailureKind::CrashAtStart | FailureKind::ContextOverflow => return None,
+        FailureKind::CrashAtStart | FailureKind::ContextOverflow | FailureKind::BrokenSession => return None,
     };
     let until = match failure.remedy(now) {
         Remedy::HoldUntil(until) => Some(until),

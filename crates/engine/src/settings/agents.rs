@@ -22,6 +22,8 @@ const TIMEOUT_SECONDS: u64 = 3_600;
 /// Ten minutes: a long build prints nothing for a while, a hung agent never does.
 const IDLE_TIMEOUT_SECONDS: u64 = 600;
 const PARALLEL_MAX: u32 = 16;
+/// Of the name of an agent.
+const NAME_CHARS_MAX: usize = 64;
 
 /// The settings of one agent, completed from its preset. Its fields are the keys of its table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -32,6 +34,11 @@ pub struct AgentSettings {
     pub model: Option<String>,
     pub accounts: Vec<AgentName>,
     pub fallback: Vec<AgentName>,
+    pub fallback_models: Vec<String>,
+    /// The agent that this one is, with another model.
+    #[serde(skip)]
+    pub model_of: Option<AgentName>,
+    pub effort: Option<String>,
     pub max_turns: u32,
     pub env: Vec<String>,
     pub set: BTreeMap<String, String>,
@@ -62,6 +69,11 @@ pub(super) struct AgentTable {
     /// Agents that take its work while none of its accounts does. They do not pass it on to their own.
     #[schemars(with = "Vec<String>")]
     fallback: Vec<AgentName>,
+    /// Models that take its work while its own does not, in this order and before other agents. Each is an agent of its own with
+    /// these settings, by the name of the agent and the model: `claude-sonnet`.
+    fallback_models: Vec<String>,
+    /// How much the model thinks, for agents that let it be chosen: mostly `low`, `medium` or `high`.
+    effort: Option<String>,
     /// How many tool calls one attempt may make. The next one ends it.
     max_turns: u32,
     /// Names of environment variables the agent may see, in addition to the usual ones and those it is known to need.
@@ -90,6 +102,8 @@ impl Default for AgentTable {
             model: None,
             accounts: Vec::new(),
             fallback: Vec::new(),
+            fallback_models: Vec::new(),
+            effort: None,
             max_turns: TURNS_MAX,
             env: Vec::new(),
             set: BTreeMap::new(),
@@ -132,6 +146,9 @@ impl AgentTable {
             model: self.model,
             accounts: self.accounts,
             fallback: self.fallback,
+            fallback_models: self.fallback_models,
+            model_of: None,
+            effort: self.effort,
             max_turns: self.max_turns,
             env: self.env,
             timeout: self.timeout,
@@ -158,6 +175,21 @@ impl AgentSettings {
         AgentTable::default().resolve(name).ok()
     }
 
+    /// The same agent with each of its fallback models, by name.
+    pub(super) fn with_fallback_models(&self, name: &AgentName) -> Vec<(AgentName, Self)> {
+        let with = |model: &String| {
+            let other = Self {
+                model: Some(model.clone()),
+                model_of: Some(name.clone()),
+                fallback: Vec::new(),
+                fallback_models: Vec::new(),
+                ..self.clone()
+            };
+            Some((with_model(name, model)?, other))
+        };
+        self.fallback_models.iter().filter_map(with).collect()
+    }
+
     pub fn preset(&self) -> Preset {
         Preset::for_command(self.kind, &self.command)
     }
@@ -169,6 +201,15 @@ impl AgentSettings {
             AgentKind::Command | AgentKind::Scripted => false,
         }
     }
+}
+
+/// The name of an agent with another model. None where nothing of the model can be in a name.
+fn with_model(agent: &AgentName, model: &str) -> Option<AgentName> {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c.to_ascii_lowercase() } else { '-' };
+    let model: String = model.chars().map(plain).collect();
+    let model = model.trim_matches('-');
+    let name = format!("{agent}-{model}");
+    (!model.is_empty()).then(|| name.chars().take(NAME_CHARS_MAX).collect::<String>().parse().ok()).flatten()
 }
 
 fn default_command(kind: AgentKind, preset: Option<&Preset>) -> &'static [&'static str] {

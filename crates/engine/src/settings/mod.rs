@@ -18,6 +18,7 @@ pub mod layers;
 pub mod location;
 mod namespace;
 pub mod permissions;
+pub mod progress;
 mod project_layer;
 pub mod recipes;
 #[cfg(test)]
@@ -58,6 +59,7 @@ use crate::settings::fence::FenceSettings;
 use crate::settings::hooks::HookSettings;
 use crate::settings::layers::Layers;
 use crate::settings::permissions::AgentPolicy;
+use crate::settings::progress::ProgressSettings;
 use crate::settings::retention::Retention;
 use crate::settings::room::RoomSettings;
 use crate::settings::store_address::StoreAddress;
@@ -168,6 +170,8 @@ pub struct Settings {
     /// How much a task, a project or a day may use.
     #[serde(skip_serializing)]
     pub budgets: Budgets,
+    /// When an agent that gets nowhere is stopped, and you are asked.
+    pub progress: ProgressSettings,
     /// How the commands of `.agent/Taskfile.yml` run.
     pub user_tasks: UserTaskSettings,
     /// The address `baton up` listens on. Any address other than loopback requires a token.
@@ -238,6 +242,7 @@ impl Default for Settings {
             start_on: StartOn::Done,
             checks_at_once: None,
             budgets: Budgets::default(),
+            progress: ProgressSettings::default(),
             user_tasks: UserTaskSettings::default(),
             listen: (Ipv4Addr::LOCALHOST, LISTEN_PORT).into(),
             telemetry: TelemetrySettings::default(),
@@ -297,8 +302,22 @@ impl Settings {
             };
             self.agents.insert(agent, known);
         }
+        self.add_fallback_models();
         check_globs(&self.protect, path)?;
         self.check_accounts(path)
+    }
+
+    /// A table of that name is used as it is.
+    fn add_fallback_models(&mut self) {
+        let mut models = Vec::new();
+        for (name, agent) in &mut self.agents {
+            let others = agent.with_fallback_models(name);
+            agent.fallback.splice(0..0, others.iter().map(|(name, _)| name.clone()));
+            models.extend(others);
+        }
+        for (name, agent) in models {
+            self.agents.entry(name).or_insert(agent);
+        }
     }
 
     /// Holds are on agents and on accounts, by name; so a name is one or the other.

@@ -26,7 +26,9 @@ impl Settings {
             role.fence = of_project.fence;
         }
         for (name, agent) in &mut settings.agents {
-            let of_project = own.agents.get(name);
+            // With a fallback's model it is the same agent.
+            let of_model = || own.agents.get(agent.model_of.as_ref()?);
+            let of_project = own.agents.get(name).or_else(of_model);
             agent.permissions = of_project.map(|own| own.permissions.clone()).unwrap_or_default();
             // What the agent needs to run stays, and what confines it more than the project does (I21). Whatever else there is
             // about its fence is the project's.
@@ -44,6 +46,7 @@ impl Settings {
         }
         // A day's budget is for everything that runs here.
         settings.budgets = Budgets { day: settings.budgets.day, ..own.budgets };
+        settings.progress = own.progress;
         settings.checks = own.checks;
         settings.check_timeout_seconds = own.check_timeout_seconds;
         settings.large_file_megabytes = own.large_file_megabytes;

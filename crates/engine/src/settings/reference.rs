@@ -21,7 +21,7 @@ const OTHER_VARIABLES: &str = "\n## Other variables\n\n| variable | meaning |\n|
 | `BATON_USER` | the name your decisions are recorded under; else `USER` |\n";
 
 /// The sections of the page in reading order: the table, the path of its keys, and what to add to its description.
-const SECTIONS: [(&str, &str, &str); 16] = [
+const SECTIONS: [(&str, &str, &str); 17] = [
     ("", "", "Keys at the top of the file."),
     ("agents", "agents.NAME", "See [agents](../agents.md)."),
     ("accounts", "accounts.NAME", "See [agents](../agents.md#accounts)."),
@@ -32,6 +32,7 @@ const SECTIONS: [(&str, &str, &str); 16] = [
     ("hooks", "hooks", "See [several agents](../guides/several-agents.md#hooks)."),
     ("room", "room", "See [several agents](../guides/several-agents.md#room-on-the-machine)."),
     ("budgets", "budgets.SCOPE", "SCOPE is `task`, `project` or `day`. See [agents](../agents.md#budgets)."),
+    ("progress", "progress", "See [agents](../agents.md#agents-that-get-nowhere)."),
     (
         "projects",
         "projects.NAME",

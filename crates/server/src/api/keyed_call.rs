@@ -40,7 +40,7 @@ pub(crate) enum EarlierCall {
         body: String,
     },
     /// The answer was lost with the machine that should have given it.
-    Lost(Receipt),
+    Lost(Box<Receipt>),
 }
 
 impl KeyedCall {
@@ -149,7 +149,7 @@ impl KeyedCall {
                 return Ok(EarlierCall::Answered { status, body: answer.body.clone() });
             }
             if Instant::now() >= deadline {
-                return Ok(EarlierCall::Lost(receipt));
+                return Ok(EarlierCall::Lost(Box::new(receipt)));
             }
             // Another machine may be about to answer it.
             sleep(LOOK_EVERY).await;

@@ -107,7 +107,7 @@ impl RequestAtHand<'_> {
             actor: self.actor.clone(),
         };
         let view = done.answer(&self.route.app, self.route.recall).await?;
-        keep(self.call, receipt, json_response(self.route.status, view.to_string())).await
+        keep(self.call, *receipt, json_response(self.route.status, view.to_string())).await
     }
 }
 

@@ -53,7 +53,8 @@ async fn start_once(
         return repeat(app, call, session, earlier).await;
     }
     let receipt = call.new_receipt().await?;
-    let (answer, has_changed) = with_receipt(receipt.clone(), requests::handle(app, message, None)).await;
+    let (answer, has_changed) =
+        with_receipt(receipt.clone(), Box::pin(requests::handle(app, message, None))).await;
     if has_changed {
         keep(call, receipt, &answer).await;
         return answer;
@@ -82,7 +83,7 @@ async fn repeat(
         EarlierCall::Lost(receipt) => receipt,
     };
     let answer = Ok(requests::started(&started_run(app, session, &receipt).await?));
-    keep(call, receipt, &answer).await;
+    keep(call, *receipt, &answer).await;
     answer
 }
 

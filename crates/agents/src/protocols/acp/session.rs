@@ -44,6 +44,18 @@ enum SessionStep {
     Prompt,
 }
 
+/// The categories and ids by which agents offer the choice of a model, and of how much it thinks.
+const MODEL_OPTIONS: &[&str] = &["model"];
+const EFFORT_OPTIONS: &[&str] = &["thought_level", "effort", "reasoning_effort", "thinking"];
+
+/// The id of the option of one of these categories or ids.
+fn option_of<'a>(session: &'a Value, names: &[&str]) -> Option<&'a str> {
+    let is_named = |field: &Value| field.as_str().is_some_and(|text| names.contains(&text));
+    let mut options = session["configOptions"].as_array().into_iter().flatten();
+    let found = options.find(|option| is_named(&option["category"]) || is_named(&option["id"]))?;
+    found["id"].as_str()
+}
+
 enum SessionSetting {
     Mode(String),
     Option(String, String),
@@ -172,16 +184,18 @@ impl AcpProtocol {
                 conversation.output.add_problem(format!("the agent has no mode \"{mode}\""));
             }
         }
-        if let Some(model) = self.opening.model.clone() {
-            let options = session["configOptions"].as_array().into_iter().flatten();
-            let mut of_model =
-                options.filter(|option| option["category"] == "model" || option["id"] == "model");
-            match of_model.next().and_then(|option| option["id"].as_str()) {
-                Some(option) => self.settings.push_back(SessionSetting::Option(option.to_owned(), model)),
+        let chosen = [
+            (self.opening.model.clone(), "model", MODEL_OPTIONS),
+            (self.opening.effort.clone(), "effort", EFFORT_OPTIONS),
+        ];
+        for (value, what, names) in chosen {
+            let Some(value) = value else { continue };
+            match option_of(session, names) {
+                Some(option) => self.settings.push_back(SessionSetting::Option(option.to_owned(), value)),
                 None => {
                     conversation
                         .output
-                        .add_problem(format!("the agent has no setting for the model {model}"));
+                        .add_problem(format!("the agent has no setting for the {what} {value}"));
                 }
             }
         }

@@ -43,16 +43,16 @@ pub(super) fn arguments(launch: &Launch) -> Vec<String> {
             .collect();
     let session = &launch.session;
     if let Some(tools) = &session.tools {
-        words.extend([
-            "--mcp-config".to_owned(),
-            mcp_config(tools, launch),
-            "--strict-mcp-config".to_owned(),
-        ]);
+        // Beside the servers of the project and of the person's own settings.
+        words.extend(["--mcp-config".to_owned(), mcp_config(tools, launch)]);
         // Baton's own tools need no permission.
         words.extend(["--allowedTools".to_owned(), format!("mcp__{}", tools.name)]);
     }
     if let Some(model) = &session.model {
         words.extend(["--model".to_owned(), model.clone()]);
+    }
+    if let Some(effort) = &session.effort {
+        words.extend(["--effort".to_owned(), effort.clone()]);
     }
     if let Some(resume) = &session.resume {
         words.extend(["--resume".to_owned(), resume.agent_session.clone()]);

@@ -48,6 +48,9 @@ pub(super) fn arguments(launch: &Launch) -> Vec<String> {
     if let Some(model) = &session.model {
         set("model", &json!(model));
     }
+    if let Some(effort) = &session.effort {
+        set("model_reasoning_effort", &json!(effort));
+    }
     words.push("--json".to_owned());
     if let Some(resume) = &session.resume {
         words.extend(["resume".to_owned(), resume.agent_session.clone()]);

@@ -163,3 +163,126 @@ pub(super) const GEMINI: Real = Real {
         ]
     },
 };
+
+pub(super) const QWEN: Real = Real {
+    preset: "qwen",
+    folder: "qwen",
+    program: "node_modules/.bin/qwen",
+    arguments: &["--acp"],
+    point: |home, asks| {
+        let mode = if asks { "default" } else { "yolo" };
+        let settings = json!({
+            "security": {"auth": {"selectedType": "openai"}},
+            "tools": {"approvalMode": mode},
+        });
+        write(&home.folder, ".qwen/settings.json", &settings.to_string());
+        vec![
+            ("OPENAI_BASE_URL", format!("{}/v1", home.model)),
+            ("OPENAI_API_KEY", "none".to_owned()),
+            ("OPENAI_MODEL", "scripted".to_owned()),
+        ]
+    },
+};
+
+pub(super) const COPILOT: Real = Real {
+    preset: "copilot",
+    folder: "copilot",
+    program: "node_modules/.bin/copilot",
+    arguments: &["--acp"],
+    point: |home, _| {
+        vec![
+            ("COPILOT_OFFLINE", "true".to_owned()),
+            ("COPILOT_PROVIDER_BASE_URL", format!("{}/v1", home.model)),
+            ("COPILOT_PROVIDER_API_KEY", "none".to_owned()),
+            ("COPILOT_MODEL", "scripted".to_owned()),
+        ]
+    },
+};
+
+pub(super) const KIMI: Real = Real {
+    preset: "kimi",
+    folder: "kimi",
+    program: "node_modules/.bin/kimi",
+    arguments: &["acp"],
+    point: |home, _| {
+        let config = format!(
+            "default_model = \"scripted\"\n[providers.scripted]\ntype = \"openai\"\nbase_url = \"{}/v1\"\n\
+             api_key = \"none\"\n[models.scripted]\nprovider = \"scripted\"\nmodel = \"scripted\"\n\
+             max_context_size = 100000\n",
+            home.model
+        );
+        write(&home.folder, ".kimi-code/config.toml", &config);
+        Vec::new()
+    },
+};
+
+pub(super) const VIBE: Real = Real {
+    preset: "vibe",
+    folder: "vibe",
+    program: "bin/vibe-acp",
+    arguments: &[],
+    point: |home, _| {
+        let config = format!(
+            "active_model = \"scripted\"\n[[providers]]\nname = \"scripted\"\napi_base = \"{}/v1\"\n\
+             api_key_env_var = \"MISTRAL_API_KEY\"\nbackend = \"generic\"\n[[models]]\nname = \"scripted\"\n\
+             provider = \"scripted\"\nalias = \"scripted\"\n",
+            home.model
+        );
+        write(&home.folder, ".vibe/config.toml", &config);
+        vec![("MISTRAL_API_KEY", "none".to_owned())]
+    },
+};
+
+pub(super) const OPENHANDS: Real = Real {
+    preset: "openhands",
+    folder: "openhands",
+    program: "bin/openhands",
+    arguments: &["acp"],
+    point: |home, _| {
+        vec![
+            ("LLM_BASE_URL", format!("{}/v1", home.model)),
+            ("LLM_API_KEY", "none".to_owned()),
+            ("LLM_MODEL", "openai/scripted".to_owned()),
+        ]
+    },
+};
+
+pub(super) const FAST_AGENT: Real = Real {
+    preset: "fast-agent",
+    folder: "fast-agent",
+    program: "bin/fast-agent-acp",
+    arguments: &[],
+    point: |home, _| {
+        let config = format!(
+            "default_model: openai.gpt-4o\nopenai:\n  api_key: none\n  base_url: {}/v1\n",
+            home.model
+        );
+        write(&home.folder, ".fast-agent/fast-agent.yaml", &config);
+        vec![("OPENAI_API_KEY", "none".to_owned()), ("OPENAI_BASE_URL", format!("{}/v1", home.model))]
+    },
+};
+
+pub(super) const PI: Real = Real {
+    preset: "pi",
+    folder: "pi",
+    program: "node_modules/.bin/pi-acp",
+    arguments: &[],
+    point: |home, _| {
+        let provider = json!({"baseUrl": format!("{}/v1", home.model), "api": "openai-completions",
+            "apiKey": "none", "models": [{"id": "one"}]});
+        let models = json!({"providers": {"scripted": provider}});
+        write(&home.folder, ".pi/agent/models.json", &models.to_string());
+        let settings = json!({"defaultProvider": "scripted", "defaultModel": "one"});
+        write(&home.folder, ".pi/agent/settings.json", &settings.to_string());
+        // The adapter starts the program of that name.
+        let bin = installed().join("pi/node_modules/.bin");
+        vec![("PI_ACP_PI_COMMAND", bin.join("pi").display().to_string())]
+    },
+};
+
+/// A file of an agent, below its home.
+fn write(home: &Path, path: &str, text: &str) {
+    let path = home.join(path);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+}

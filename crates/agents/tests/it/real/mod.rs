@@ -3,8 +3,10 @@
 
 #![expect(clippy::print_stderr, reason = "a test that was skipped says so where tests talk")]
 
+#[expect(dead_code, reason = "some are run under the whole program only")]
 mod agents;
 mod cases;
+mod failures;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

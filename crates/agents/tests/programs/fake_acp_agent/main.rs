@@ -210,8 +210,9 @@ impl Agent {
             opened["modes"] = json!({"currentModeId": "default", "availableModes": modes});
         }
         if self.script.models {
-            opened["configOptions"] = json!([{"id": "model-choice", "category": "model", "name": "Model",
-                "type": "select", "currentValue": "a", "options": []}]);
+            let option = |id: &str, category: &str| json!({"id": id, "category": category, "name": id, "type": "select", "currentValue": "a", "options": []});
+            opened["configOptions"] =
+                json!([option("model-choice", "model"), option("effort", "thought_level")]);
         }
         opened
     }

@@ -10,10 +10,11 @@
 
 mod dialect;
 mod http;
+mod provider;
 mod script;
 
 use std::io::{self, Read, Write};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 
 use serde_json::json;
@@ -64,6 +65,10 @@ fn serve(mut stream: TcpStream, script: &Mutex<Script>, log: &Mutex<std::fs::Fil
                 headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
             http::answer(&mut stream, status, &headers, &dialect.error(status, &message).to_string())
         }
+        Reply::Failure(failure) => match provider::failure(dialect, failure) {
+            Some((status, body)) => http::answer(&mut stream, status, &[], &body.to_string()),
+            None => stream.shutdown(Shutdown::Both),
+        },
         Reply::Hang => {
             // Until the client disconnects.
             let _ = stream.read(&mut [0]);

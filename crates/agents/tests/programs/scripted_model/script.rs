@@ -38,7 +38,21 @@ enum Step {
         #[serde(default)]
         until: Option<PathBuf>,
     },
+    /// Fails as its provider would, in the words of the provider whose interface is called.
+    Failure(ProviderFailure),
     Hang,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ProviderFailure {
+    Login,
+    Quota,
+    Limit,
+    Overload,
+    Context,
+    /// The connection is closed without an answer.
+    Network,
 }
 
 /// A tool the agent offers.
@@ -53,6 +67,7 @@ pub(crate) struct Tool {
 pub(crate) enum Reply {
     Output(ModelOutput),
     Status { status: u16, headers: Vec<(String, String)>, message: String },
+    Failure(ProviderFailure),
     Hang,
 }
 
@@ -111,6 +126,7 @@ impl Script {
             Step::Status { status, headers, message, .. } => {
                 Reply::Status { status: *status, headers: headers.clone(), message: message.clone() }
             }
+            Step::Failure(failure) => Reply::Failure(*failure),
             Step::Hang => Reply::Hang,
         }
     }

@@ -136,6 +136,36 @@ fn a_fallback_takes_the_work_unless_the_task_waits_for_its_agent() {
 }
 
 #[test]
+fn a_limit_of_one_model_moves_the_work_to_the_next_model_in_the_same_session() {
+    let limit = "You've hit your Opus limit, try again in 3 hours";
+    let limit = json!({ "error": { "code": -32603, "message": limit } });
+    let mut script = turns(json!([[limit], [{ "commit": "done" }, outcome("complete")]]));
+    script["models"] = json!(true);
+    let models = "model = \"opus\"\nfallback_models = [\"Sonnet 4.5\"]\neffort = \"high\"";
+    for accounts in ["", "[accounts.work]\n"] {
+        let list = if accounts.is_empty() { "" } else { "accounts = [\"work\"]\n" };
+        let repo = fake::repo(&script, &format!("{models}\n{list}"), accounts);
+        let task = repo.add("Something", &[]);
+        let up = repo.up();
+        repo.until_queue(&task, "provisional");
+        let other =
+            repo.json(&["task", "add", "More", "--no-fallback"])["task_id"].as_str().unwrap().to_owned();
+        let named = if accounts.is_empty() { "fake" } else { "fake-on-work" };
+        let hold = &repo.json(&["hold", "list"])["holds"][0];
+        assert_eq!((&hold["agent"], &hold["why"]), (&json!(named), &json!("rate_limit")), "{hold}");
+        repo.until("the other waits", || repo.show(&other)["not_started"]["code"] == "intake_paused");
+        up.end();
+        let all = sessions(&repo);
+        let of_task = &all[0];
+        assert_eq!(prompts(of_task).len(), 2, "the session goes on: {all:#?}");
+        let set: Vec<&Value> = of_task.iter().filter_map(|line| Some(&line.get("set")?["value"])).collect();
+        assert_eq!(set, ["opus", "high", "Sonnet 4.5", "high"], "{of_task:#?}");
+        let moved = moves(&repo, &task);
+        assert_eq!((moved.len(), &moved[0]["to"]["agent"]), (1, &json!("fake-sonnet-4-5")), "{moved:#?}");
+    }
+}
+
+#[test]
 fn an_account_in_its_quiet_hours_gets_no_work() {
     let repo = on_accounts(
         "turns 1; work",

@@ -94,6 +94,26 @@ fn a_conversation_that_is_too_long_continues_in_a_new_session() {
     assert_eq!(repo.attempts(&task)[0]["attempt"]["agent_session"]["is_full"], true);
 }
 
+#[test]
+fn a_session_that_its_provider_refuses_is_replaced_by_a_new_one() {
+    let broken = "API Error: 400 messages.4: `tool_use` ids were found without `tool_result` blocks";
+    let mut script = turns(json!([[{ "commit": "a part" }, fails(broken)]]));
+    script["turns_of_later_sessions"] = json!([[[{ "commit": "done" }, outcome("complete")]]]);
+    let repo = fake::repo(&script, "", "");
+    let task = repo.add("Paint it green", &[]);
+    repo.work_until(&[(&task, "provisional")]);
+    assert_eq!(holds(&repo), [] as [Value; 0]);
+    let sessions = sessions(&repo);
+    assert_eq!(sessions.len(), 2, "{sessions:#?}");
+    let prompt = &prompts(sessions.last().unwrap())[0];
+    assert!(prompt.contains("Paint it green") && prompt.contains("Where you are"), "{prompt}");
+    assert_eq!(last_commits(&repo, &task), 2, "what the first session made is kept");
+}
+
+fn last_commits(repo: &TestRepo, task: &str) -> u64 {
+    repo.attempts(task).last().unwrap()["closing"]["end"]["verified"]["commits"].as_u64().unwrap()
+}
+
 /// Says what it is told in a file, and fails; works once that is gone.
 const LIMITED: &str = r#"said="{HOME}/said"
 if test -e "$said"; then sh "$said"; exit 1; fi

@@ -9,6 +9,7 @@ mod going_back;
 mod holds;
 mod network_ask;
 mod outcomes;
+mod progress;
 mod real;
 mod registry;
 mod settings;

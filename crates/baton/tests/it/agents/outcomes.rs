@@ -9,9 +9,21 @@ fn last_end(attempts: &[Value]) -> Value {
 }
 
 #[test]
-fn an_agent_that_never_listed_its_tools_is_a_systemic_error() {
-    // It commits and reports success, but without tools it could not have asked.
+fn work_of_an_agent_that_never_listed_its_tools_is_judged_like_any_other() {
     let script = json!({ "mcp": false, "turns": [[{ "commit": "blind" }, { "text": "All is done." }]] });
+    let repo = fake::repo(&script, "", "");
+    let task = repo.add("Something", &[]);
+    repo.work_until(&[(&task, "provisional")]);
+    let attempts = repo.attempts(&task);
+    assert_eq!((attempts.len(), &last_end(&attempts)["verified"]["commits"]), (1, &json!(1)));
+    let output = repo.show(&task)["output"].as_str().unwrap().to_owned();
+    assert!(output.contains("never looked at Baton's tools"), "{output}");
+}
+
+#[test]
+fn an_agent_that_never_listed_its_tools_and_left_nothing_is_a_systemic_error() {
+    // It reports success, but without tools it could not have asked.
+    let script = json!({ "mcp": false, "turns": [[{ "text": "All is done." }]] });
     let repo = fake::repo(&script, "", "");
     let task = repo.add("Something", &[]);
     let up = repo.up();

@@ -135,7 +135,7 @@ fn every_command_prints_the_same_with_and_without_a_server() {
 fn finished_work() -> TestServer {
     let mut server = TestServer::new(&json!([
         { "when": "Too much", "steps": [{ "turns": 50 }] },
-        { "when": "Ask", "resumed": false, "steps": [{ "ask": { "question": "Which one?", "options": ["A", "B"] } }] },
+        { "when": "Ask me", "resumed": false, "steps": [{ "ask": { "question": "Which one?", "options": ["A", "B"] } }] },
         { "when": "Just right", "steps": [
             { "say": "Working on it." },
             { "write": { "path": "done.txt", "text": "done\n" } },

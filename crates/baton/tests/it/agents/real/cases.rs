@@ -4,7 +4,11 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::agents::{CLAUDE, CLAUDE_NATIVE, CODEX, CODEX_NATIVE, GOOSE, OPENCODE};
+use super::agents::{
+    CLAUDE, CLAUDE_NATIVE, CODEX, CODEX_NATIVE, COPILOT, FAST_AGENT, GEMINI, GOOSE, KIMI, OPENCODE,
+    OPENHANDS, PI, QWEN, VIBE,
+};
+use super::table::recorded;
 use super::{AgentStage, Real, StageOptions};
 use crate::engine::test_repo::{TestRepo, processes};
 
@@ -132,6 +136,7 @@ fn answer(repo: &TestRepo, text: &str) {
     repo.stdout(&["answer", &id, text]);
 }
 
+/// Baton's tools cannot be reached: the work counts all the same, and the person reads why there was no report.
 fn cut_off(real: &Real) {
     let steps = |_: &Path| json!([{ "shell": COMMIT }, { "text": "All is done." }]);
     let Some(stage) = real.stage(steps, &StageOptions { is_cut_off: true, ..StageOptions::default() }) else {
@@ -141,13 +146,10 @@ fn cut_off(real: &Real) {
     let up = stage.repo.up();
     let end = until_ended(&stage, &task);
     up.end();
-    let reported = &end["reported"];
-    assert_eq!(
-        (&reported["result"], &reported["cause"]),
-        (&json!("ERROR"), &json!("systemic")),
-        "{}",
-        describe(&stage, &task)
-    );
+    let said = end["reported"]["output"].as_str().unwrap_or_default();
+    assert!(said.contains("never looked at Baton's tools"), "{}", describe(&stage, &task));
+    assert_eq!(end["verified"]["commits"], 1, "{}", describe(&stage, &task));
+    stage.repo.until_queue(&task, "provisional");
 }
 
 /// How a hold ends.
@@ -184,6 +186,68 @@ fn held(real: &Real, status: u16, why: &str, lifted: &Lifted) {
     assert_eq!(last_end(&stage.repo, &task)["verified"]["commits"], 1, "{}", describe(&stage, &task));
 }
 
+/// By a tool of Baton's, which the project's own Taskfile offers.
+fn user_tasks(real: &Real) {
+    let run = json!({ "mcp": { "tool": "run_user_task", "arguments": { "task_name": "greet" } } });
+    let steps = |_: &Path| json!([run, { "shell": "git add -A && git commit -q -m greeted" }, report(), { "text": "Done." }]);
+    let Some(stage) = real.stage(steps, &StageOptions::default()) else { return };
+    let taskfile = stage.repo.folder.join(".agent/Taskfile.yml");
+    std::fs::write(
+        taskfile,
+        "version: '3'\ntasks:\n  greet:\n    desc: Write a greeting\n    cmds: [echo hello > greeting.txt]\n",
+    )
+    .unwrap();
+    stage.repo.git(&["add", "-f", ".agent/Taskfile.yml"]);
+    stage.repo.git(&["commit", "-q", "-m", "user tasks"]);
+    let task = stage.repo.add("Greet", &[]);
+    stage.repo.work_until(&[(&task, "provisional")]);
+    let diff = stage.repo.stdout(&["task", "diff", &task]);
+    assert!(diff.contains("greeting.txt"), "{diff}\n{}", describe(&stage, &task));
+}
+
+fn cancelled(real: &Real) {
+    let steps = |_: &Path| json!([{ "shell": "sleep 1000 & sleep 1000" }, { "text": "Done." }]);
+    let Some(stage) = real.stage(steps, &StageOptions::default()) else { return };
+    let task = stage.repo.add("Wait", &[]);
+    let up = stage.repo.up();
+    let mut attempt = String::new();
+    stage.repo.until("its tool runs", || {
+        attempt =
+            stage.repo.attempts(&task).last().map_or_else(String::new, |_| stage.repo.last_attempt(&task));
+        !attempt.is_empty() && processes(&attempt).iter().any(|line| line.contains("sleep"))
+    });
+    stage.repo.stdout(&["task", "cancel", &task]);
+    stage.repo.until("the whole tree is gone", || processes(&attempt).is_empty());
+    up.end();
+    assert_eq!(stage.repo.status(&task), "CANCELLED");
+}
+
+/// What the agent reports is what its model counted: 100 tokens in and 20 out for each request.
+fn tokens(real: &Real) {
+    let steps = |_: &Path| json!([{ "shell": COMMIT }, report(), { "text": "All is done." }]);
+    let Some(stage) = real.stage(steps, &StageOptions::default()) else { return };
+    let task = stage.repo.add("Say hello", &[]);
+    stage.repo.work_until(&[(&task, "provisional")]);
+    let verified = &last_end(&stage.repo, &task)["verified"];
+    let requests = stage.model.turns().len() as u64;
+    assert_eq!(
+        (verified["input_tokens"].as_u64(), verified["output_tokens"].as_u64()),
+        (Some(requests * 100), Some(requests * 20)),
+        "{requests} requests"
+    );
+}
+
+/// The work of an agent that does not show its tools to its model, or gets none, is judged by what it left.
+fn commits_alone(real: &Real) {
+    let steps =
+        |_: &Path| json!([{ "shell": COMMIT }, { "text": "All is done.\n{\"outcome\": \"complete\"}" }]);
+    let Some(stage) = real.stage(steps, &StageOptions::default()) else { return };
+    let task = stage.repo.add("Say hello", &[]);
+    stage.repo.work_until(&[(&task, "provisional")]);
+    let end = last_end(&stage.repo, &task);
+    assert_eq!(end["verified"]["commits"], 1, "{}", describe(&stage, &task));
+}
+
 macro_rules! cases {
     ($agent:ident as $name:ident: $($case:ident),+) => {
         mod $name {
@@ -194,33 +258,41 @@ macro_rules! cases {
     (@case $agent:ident overloaded) => {
         #[test]
         fn a_model_that_answers_500_holds_the_account() {
-            held(&$agent, 500, "overload", &Lifted::ByItself);
+            recorded(&$agent, "500", |real| held(real, 500, "overload", &Lifted::ByItself));
         }
     };
     (@case $agent:ident limited) => {
         #[test]
         fn a_model_that_answers_429_holds_the_account() {
-            held(&$agent, 429, "rate_limit", &Lifted::ByItself);
+            recorded(&$agent, "429", |real| held(real, 429, "rate_limit", &Lifted::ByItself));
         }
     };
     (@case $agent:ident limited_in_silence) => {
         #[test]
         fn a_model_that_answers_429_holds_the_account() {
-            held(&$agent, 429, "rate_limit", &Lifted::ByHand);
+            recorded(&$agent, "429", |real| held(real, 429, "rate_limit", &Lifted::ByHand));
         }
     };
     (@case $agent:ident $case:ident) => {
         #[test]
         fn $case() {
-            super::$case(&$agent);
+            recorded(&$agent, stringify!($case), super::$case);
         }
     };
 }
 
-cases!(GOOSE as goose: commits_and_tools, turn_limit, denied, asked_and_resumed, killed_and_resumed, cut_off, overloaded, limited);
-cases!(OPENCODE as opencode: commits_and_tools, turn_limit, denied, asked_and_resumed, killed_and_resumed, cut_off, overloaded, limited);
-cases!(CLAUDE as claude: commits_and_tools, turn_limit, denied, asked_and_resumed, killed_and_resumed, cut_off, overloaded, limited);
-cases!(CODEX as codex: commits_and_tools, turn_limit, asked_and_resumed, killed_and_resumed, cut_off, overloaded, limited_in_silence);
+cases!(GOOSE as goose: commits_and_tools, turn_limit, denied, asked_and_resumed, killed_and_resumed, cut_off, overloaded, limited, user_tasks, cancelled);
+cases!(OPENCODE as opencode: commits_and_tools, turn_limit, denied, asked_and_resumed, killed_and_resumed, cut_off, overloaded, limited, user_tasks, cancelled);
+cases!(CLAUDE as claude: commits_and_tools, turn_limit, denied, asked_and_resumed, killed_and_resumed, cut_off, overloaded, limited, user_tasks, cancelled, tokens);
+cases!(CODEX as codex: commits_and_tools, turn_limit, asked_and_resumed, killed_and_resumed, cut_off, overloaded, limited_in_silence, user_tasks, cancelled, tokens);
 // Their tools are on the command line, not in the stream, so the stream cannot be changed to cut them off.
-cases!(CLAUDE_NATIVE as claude_native: commits_and_tools, turn_limit, denied, asked_and_resumed, killed_and_resumed, overloaded, limited);
-cases!(CODEX_NATIVE as codex_native: commits_and_tools, turn_limit, asked_and_resumed, killed_and_resumed, overloaded, limited_in_silence);
+cases!(CLAUDE_NATIVE as claude_native: commits_and_tools, turn_limit, denied, asked_and_resumed, killed_and_resumed, overloaded, limited, user_tasks, cancelled, tokens);
+cases!(CODEX_NATIVE as codex_native: commits_and_tools, turn_limit, asked_and_resumed, killed_and_resumed, overloaded, limited_in_silence, user_tasks, cancelled, tokens);
+cases!(QWEN as qwen: commits_and_tools, turn_limit, denied, asked_and_resumed, killed_and_resumed, overloaded, user_tasks, cancelled);
+cases!(KIMI as kimi: commits_and_tools, turn_limit, asked_and_resumed, killed_and_resumed, overloaded, limited, user_tasks, cancelled);
+cases!(GEMINI as gemini: commits_and_tools, turn_limit, denied, asked_and_resumed, user_tasks, cancelled);
+cases!(COPILOT as copilot: commits_alone, turn_limit, cancelled);
+cases!(VIBE as vibe: commits_alone, turn_limit, cancelled);
+cases!(OPENHANDS as openhands: commits_alone);
+cases!(FAST_AGENT as fast_agent: commits_alone);
+cases!(PI as pi: commits_alone, turn_limit, cancelled);

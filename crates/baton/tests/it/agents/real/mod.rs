@@ -4,11 +4,11 @@
 #![expect(clippy::print_stderr, reason = "a test that was skipped says so on standard error")]
 
 // The tests of the drivers use the same list of agents.
-#[expect(dead_code, reason = "not all of them are run under the whole program")]
 #[path = "../../../../../agents/tests/it/real/agents.rs"]
 mod agents;
 mod cases;
 mod model;
+mod table;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -96,7 +96,8 @@ impl Real {
         let kind =
             if self.preset.ends_with("-native") { self.preset.trim_end_matches("-native") } else { "acp" };
         format!(
-            "default_agent = \"real\"\n{}\n[agents.real]\nkind = \"{kind}\"\ncommand = {command:?}\nenv = {names:?}\n{}\n{}\n",
+            "default_agent = \"real\"\n{}{}\n[agents.real]\nkind = \"{kind}\"\ncommand = {command:?}\nenv = {names:?}\n{}\n{}\n",
+            std::env::var("BATON_REAL_FENCE").map(|mode| format!("fence = \"{mode}\"\n")).unwrap_or_default(),
             options.settings,
             options.agent,
             if options.asks { "" } else { "permissions = \"allow\"" },
