@@ -25,6 +25,10 @@ const TAKES_TEXT_WITHOUT_V: &[&str] = &["[", "printf", "test"];
 const RUNS_TEXT: &[&str] = &[
     "alias", "bind", "compgen", "complete", "enable", "eval", "fc", "hash", "history", "mapfile", "readarray", "trap",
 ];
+/// Those that run the file they name, which may be what another command prints.
+const RUNS_FILE: &[&str] = &[".", "source"];
+/// Variables of which the shell takes every value for an expression.
+const NUMBERS: &[&str] = &["LINENO", "OPTIND", "RANDOM", "SECONDS", "SRANDOM"];
 /// Of these only an option (`-C`) runs text; what they read is not run.
 const RUNS_TEXT_OF_OPTION: &[&str] = &["mapfile", "readarray"];
 /// How much of an argument an error shows.
@@ -111,11 +115,25 @@ fn find_evaluation(chars: &[char], words: &[CommandWord], revealed: &str) -> Opt
             format!("{}[…]", if at == 0 { ' ' } else { reveal_char(chars[at - 1]) }).trim().to_owned(),
         );
     }
+    if let Some(name) = find_number(revealed) {
+        return Some(format!("{name}="));
+    }
     (0..chars.len()).find_map(|at| match &chars[at..] {
         ['(', '(', ..] => Some("((…))".to_owned()),
         ['$', '[', ..] => Some("$[…]".to_owned()),
         ['$', '{', inner @ ..] if is_evaluated_parameter(inner) => Some("${…}".to_owned()),
         _ => None,
+    })
+}
+
+/// A variable that takes numbers, where the command may set it.
+fn find_number(command: &str) -> Option<&'static str> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    NUMBERS.iter().copied().find(|name| {
+        command.match_indices(name).any(|(at, _)| {
+            let (before, after) = (&command[..at], &command[at + name.len()..]);
+            !before.ends_with(|c: char| c == '$' || is_part(c)) && !after.starts_with(is_part)
+        })
     })
 }
 
@@ -155,6 +173,16 @@ fn find_run_text(chars: &[char], words: &[CommandWord], values: &[(&str, &str)])
             || (arguments.is_expanded && has_data_in_command)
     });
     if let Some(word) = runs {
+        return Some(word.text.clone());
+    }
+    let has_any = has_data_in_command || !values.is_empty();
+    let runs_file = words.iter().filter(|word| RUNS_FILE.contains(&word.text.as_str())).find(|word| {
+        let named = arguments(&chars[word.end..], false);
+        has_data(&named.text)
+            || mentions(&named.text)
+            || (has_any && (named.is_expanded || named.text.contains("/dev/") || named.text.contains("<(")))
+    });
+    if let Some(word) = runs_file {
         return Some(word.text.clone());
     }
     let text: String = chars.iter().collect();
@@ -220,6 +248,10 @@ mod tests {
             ("mapfile -t a < <(git diff {}); echo \"${a[@]}\"", "a b"),
             ("export X={}; cd sub; printf '%s' {}", "a[$(id)]"),
             ("echo $(( {} ))", "a[1]"),
+            ("echo $RANDOM {}", pattern),
+            ("bash run.sh {}", "a b"),
+            ("bash -c 'echo \"$1\"' x {}", "a b"),
+            (". ./lib.sh; f {}", "a b"),
         ] {
             assert_eq!(check(command, argument), Ok(()), "{command} {argument}");
         }
@@ -253,6 +285,10 @@ mod tests {
             "n={}; trap 'let n' EXIT",
             "n={}; eval 'echo; let n'",
             "true && {\nlet n={}\n}",
+            "RANDOM={}",
+            "n={}; SECONDS=$n",
+            "n={}; : ${RANDOM:=$n}",
+            "for RANDOM in {}; do :; done",
         ] {
             let error = check(command, "a[$(id)]").expect_err(command);
             assert!(
@@ -286,6 +322,10 @@ mod tests {
             "PS4={}; set -x; echo",
             "x={}; echo ${x@P}",
             "compgen -W {}",
+            "source <(echo {})",
+            ". <(echo {})",
+            "n={}; source <(echo \"$n\")",
+            "echo {} | source /dev/stdin",
         ] {
             let argument = if command.starts_with("mapfile {}") { "-C touch x" } else { "touch x" };
             let error = check(command, argument).expect_err(command);

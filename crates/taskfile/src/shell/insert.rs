@@ -278,6 +278,11 @@ mod tests {
             ("echo $(( {} + 1 ))", &["1", "2"], "echo $(( 1${V0} + 1 ))", &[" 2"]),
             ("echo ${X:-{}}", &["a b"], "echo ${X:-\"${V0}\"}", &["a b"]),
             ("echo \\{}", &["a b"], "echo \"${V0}\"", &["a b"]),
+            (">&{}", &["x", "id"], ">&x\"${V0}\"", &[" id"]),
+            ("> {} cat", &["x", "id"], "> x\"${V0}\" cat", &[" id"]),
+            ("2>>f.{} cat {}", &["x", "id"], "2>>f.x\"${V0}\" cat x id", &[" id"]),
+            ("cat <<<{} 2>&1 | sort {}", &["x", "id"], "cat <<<x\"${V0}\" 2>&1 | sort x id", &[" id"]),
+            ("a < <(b {}) c {}", &["x", "y z"], "a < <(b x \"${V0}\") c x \"${V0}\"", &["y z"]),
         ] {
             let values: Vec<String> = values.iter().map(|v| (*v).to_owned()).collect();
             assert_eq!(insert(command, words), (text.to_owned(), values), "{command} {words:?}");

@@ -3,7 +3,7 @@
 /// What a reference to a variable has to look like at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CommandPlace {
-    /// `is_assignment`: in the value of `NAME=…`.
+    /// `is_assignment`: in the value of `NAME=…`, or as the target of a redirection; data is one word there.
     Unquoted {
         is_assignment: bool,
     },
@@ -48,6 +48,9 @@ enum WordState {
     Start,
     Name,
     Assignment,
+    /// After `>` or another redirection, and in the word that it leads to: data is one word there, so that no further word of it
+    /// becomes a command.
+    Target,
     Other,
 }
 
@@ -81,7 +84,8 @@ impl PlaceTracker {
     pub(super) fn place(&self) -> CommandPlace {
         match self.top() {
             PlaceLevel::Commands { word, .. } => {
-                CommandPlace::Unquoted { is_assignment: word == WordState::Assignment }
+                let is_assignment = matches!(word, WordState::Assignment | WordState::Target);
+                CommandPlace::Unquoted { is_assignment }
             }
             PlaceLevel::Parameter { is_quoted: false } => CommandPlace::Unquoted { is_assignment: true },
             PlaceLevel::Parameter { is_quoted: true }
@@ -98,7 +102,7 @@ impl PlaceTracker {
     /// A word was inserted here.
     pub(super) fn in_word(&mut self) {
         if let Some(PlaceLevel::Commands { word, .. }) = self.levels.last_mut()
-            && *word != WordState::Assignment
+            && !matches!(word, WordState::Assignment | WordState::Target)
         {
             *word = WordState::Other;
         }
@@ -173,8 +177,18 @@ impl PlaceTracker {
                 self.set_word(WordState::Other);
                 self.open(commands(Some(')')), 1)
             }
-            '<' if next == Some('<') && rest.get(2) != Some(&'<') => self.here_document(rest),
-            ' ' | '\t' | ';' | '&' | '|' | '<' | '>' | ')' => {
+            '<' if next == Some('<') && rest.get(2) == Some(&'<') => {
+                self.set_word(WordState::Target);
+                3
+            }
+            '<' if next == Some('<') => self.here_document(rest),
+            '<' | '>' => {
+                self.set_word(WordState::Target);
+                // Between the sign and its target.
+                let between = rest[1..].iter().take_while(|c| matches!(c, '&' | '|' | '>' | ' ' | '\t'));
+                1 + between.count()
+            }
+            ' ' | '\t' | ';' | '&' | '|' | ')' => {
                 self.set_word(WordState::Start);
                 1
             }
@@ -296,6 +310,7 @@ impl WordState {
             WordState::Name if c == '=' => WordState::Assignment,
             WordState::Name if c == '+' && next == Some('=') => WordState::Name,
             WordState::Assignment => WordState::Assignment,
+            WordState::Target => WordState::Target,
             _ => WordState::Other,
         }
     }
