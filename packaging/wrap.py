@@ -3,7 +3,7 @@
 
     packaging/wrap.py FOLDER VERSION MACHINE
 
-Writes beside FOLDER. The same folder gives the same bytes, whoever runs this and whenever. Uses the standard library only, and
+Writes beside FOLDER. The same folder gives the same bytes, wherever and whenever this runs. Uses the standard library only, and
 dpkg-deb for the Debian package.
 """
 

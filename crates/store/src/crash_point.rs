@@ -103,7 +103,7 @@ impl CrashPoint {
         if let Some(path) = LOG.get_or_init(|| std::env::var(CRASH_LOG_VARIABLE).ok())
             && let Ok(mut log) = OpenOptions::new().create(true).append(true).open(path)
         {
-            // Whoever reads an incomplete list tries fewer faults; no need to stop the work.
+            // An incomplete list means fewer faults are tried; no need to stop the work.
             let _ = log.write_all(format!("{point}\n").as_bytes());
         }
         let wanted = WANTED.get_or_init(|| std::env::var(CRASH_VARIABLE).ok());

@@ -2,7 +2,7 @@
 
 use tokio::sync::watch;
 
-/// Everything said since the run began, oldest first. Whoever feeds it appends and never removes; the run remembers how much
+/// Everything said since the run began, oldest first. The feeder appends and never removes; the run remembers how much
 /// of it the agent got.
 pub type MessageFeed = watch::Receiver<Vec<String>>;
 

@@ -115,7 +115,7 @@ mod netlink {
     }
 
     /// None for an error, which is a message of another type, and for another socket: where there is no such connection, the
-    /// kernel names whoever listens on the port.
+    /// kernel names the process that listens on the port.
     pub(super) fn parse(request: &[u8], answer: &[u8]) -> Option<TcpEntry> {
         if answer.get(ENDS_ANSWERED)? != request.get(ENDS_ASKED)? {
             return None;

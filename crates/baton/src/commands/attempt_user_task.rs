@@ -77,7 +77,7 @@ impl AttemptServer {
         let words: Vec<String> = args.iter().map(|word| quote(word)).collect();
         let arguments = json!({ "task_name": name.trim(), "args": words.join(" ") });
         let call = self.call("run_user_task", &arguments);
-        // Whoever stops waiting ends the task.
+        // A caller that stops waiting ends the task.
         let answer = match limit {
             None => call.await?,
             Some(limit) => timeout(limit, call).await.map_err(|_| {

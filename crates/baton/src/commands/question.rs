@@ -86,7 +86,7 @@ pub(crate) fn render_prompt(record: &QuestionRecord) -> String {
     render(record, &answers)
 }
 
-/// What a typed line answers. Whoever pastes the whole command means its last part.
+/// What a typed line answers. Of a whole command that was pasted, the last part counts.
 pub(crate) fn typed_answer(line: &str, question: QuestionId) -> &str {
     line.trim().strip_prefix(&format!("baton answer {question} ")).unwrap_or(line)
 }

@@ -88,7 +88,7 @@ async fn work(context: &CliContext, options: WorkerArgs) -> Result<String, CliEr
     // Agents that call the command line find the server by this file; they cannot log in to the store.
     let _file = ServerFile::write(&context.place, server.address(), None)?;
     announce(&engine.workspace.settings);
-    // Before the announcement: whoever reads it may send a signal at once.
+    // Before the announcement: its reader may send a signal at once.
     let mut signals = Signals::install()?;
     output::talk(&format!(
         "Worker {} is running for {}",

@@ -75,7 +75,7 @@ impl Api {
         let workspace = context.workspace(context.settings()?);
         let lander = workspace.lander();
         let mut changes = lander.board.changes();
-        // In a task of its own: whoever looks waits for locks that it may hold.
+        // In a task of its own: the caller may hold locks that the look-up waits for.
         let mut work = JoinSet::new();
         work.spawn(async move { lander.land(task).await });
         loop {

@@ -231,7 +231,7 @@ fn offers_yes(question: &Question) -> bool {
     question.draft.options.iter().any(|option| agrees(option.as_str()))
 }
 
-/// The answers to a question of Baton's own, as they are listed to whoever gave another one.
+/// The answers to a question of Baton's own, as they are listed after an answer that is none of them.
 const YES_OR_NO: [&str; 3] = ["YES", "YES: what the agent should know", "NO"];
 const WORDS_OR_NO: [&str; 3] = ["what the agent should know", "YES: the same, if it begins with a no", "NO"];
 

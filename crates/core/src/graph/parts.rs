@@ -1,4 +1,4 @@
-//! I13 when a person removes a dependency: whoever waited for every part of a broken-down task goes on waiting for every part.
+//! I13 when a person removes a dependency: a task that waited for every part of a broken-down task goes on waiting for every part.
 //!
 //! Dependents of a broken-down task wait on the leaves of its plan, and on the other parts only through them. So the removal of
 //! a dependency between two parts would let them start too early, if they did not get that dependency themselves.

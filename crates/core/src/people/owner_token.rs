@@ -1,6 +1,6 @@
 //! The owner of an ask cycle, identified by a digest of its attempt's secret.
 //!
-//! The secret itself never enters core: whoever issues it digests it first. The digest is compared and stored, and
+//! The secret itself never enters core: it is digested where it is issued. The digest is compared and stored, and
 //! never logged.
 
 use std::fmt;

@@ -1,6 +1,6 @@
 //! A hand-off: everything the next phase gets from the previous one.
 //!
-//! Built by the loop when a phase ends, read by whoever starts the next agent. It holds the decision, the results and
+//! Built by the loop when a phase ends, read when the next agent starts. It holds the decision, the results and
 //! the prompt built from both. It has no field for a question or an answer, so none can leak into the next phase.
 
 use std::fmt::Write as _;

@@ -17,7 +17,7 @@ pub struct WorkerFit {
     pub has_home: bool,
     /// What runs work through themselves.
     pub owned: OwnedQueues,
-    /// Who takes what here. Without agents, whoever serves the role.
+    /// Who takes what here. Without agents, any that serves the role.
     pub routes: AgentRoutes,
 }
 

@@ -45,7 +45,7 @@ pub struct AgentRoutes {
     pub now: Timestamp,
 }
 
-/// Without agents nothing is chosen: whoever asks goes by the role alone.
+/// Without agents nothing is chosen: the caller goes by the role alone.
 impl Default for AgentRoutes {
     fn default() -> Self {
         Self {
@@ -265,7 +265,7 @@ mod tests {
                 Ok(chosen) => {
                     prop_assert!(allowed.contains(&chosen));
                     prop_assert_eq!(routes.closed_until(&chosen), None);
-                    // Whoever can stay in their session does.
+                    // A task stays in its session where it can.
                     let is_home_open = routes.closed_until(&at_home).is_none();
                     prop_assert!(!in_home || !is_home_open || chosen == at_home);
                 }

@@ -151,7 +151,7 @@ impl WorkerFit {
 }
 
 impl Task {
-    /// What it asks of whoever works on it in this role.
+    /// What it asks of the agent that works on it in this role.
     pub fn route_wish<'a>(&'a self, role: &'a Role) -> RouteWish<'a> {
         let is_own = *role == self.spec.role;
         RouteWish {

@@ -16,8 +16,8 @@ impl OwnedQueue {
             && spec.recipe.as_ref().is_none_or(|named| *named == self.recipe)
     }
 
-    /// Whether nobody else may start it. What was begun is finished by whoever began it; a question or a report has no
-    /// change to plan or to review, and whoever asked waits for it.
+    /// Whether only its owner may start it. What was begun is finished by the run that began it; a question or a report has no
+    /// change to plan or to review, and the person who asked waits for it.
     fn keeps(&self, task: &Task) -> bool {
         let is_change = !matches!(task.spec().task_type, TaskType::ReadInfo | TaskType::Report);
         let is_new = *task.state() == TaskState::Incoming && task.ledger().started == 0;

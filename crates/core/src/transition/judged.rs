@@ -81,7 +81,7 @@ impl TransitionBuilder<'_> {
                 self.withdraw_question(NonBlank::fixed("the attempt that asked it failed"));
                 self.fail(id, error);
             }
-            // I22: whoever stopped the work does not wait for its answer.
+            // I22: a person who stopped the work does not wait for its answer.
             (verdict, Some(_)) if is_stopped => {
                 self.withdraw_question(NonBlank::fixed("the work was stopped"));
                 self.carry_out(id, verdict);

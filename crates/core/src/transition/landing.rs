@@ -68,7 +68,7 @@ impl TransitionBuilder<'_> {
     }
 
     /// The first time the agent gets to fix it, on the same branch and in the same session; after that a person is asked. What
-    /// is not the task's fault is decided again by whoever accepted it. Commits that a person withdraws are no failure of the
+    /// is not the task's fault is decided again by the person or policy that accepted it. Commits that a person withdraws are no failure of the
     /// agent's, which leaves them out each time.
     pub(super) fn send_back(
         &mut self,

@@ -62,7 +62,7 @@ pub const fn next_states(state: S, command: C) -> &'static [S] {
         (S::Provisional | S::Landing, C::ForceLand) => &[S::Done],
         (S::Landing, C::Land) => &[S::Done],
         (S::Landing, C::DelayLanding) => &[S::Landing],
-        // Back to the agent, to a person with a question, or to whoever accepted it.
+        // Back to the agent, to a person with a question, or to the person or policy that accepted it.
         (S::Landing, C::SendBack) => &[S::Incoming, S::AwaitingResponse, S::Provisional],
         (S::Landing, C::Reject) => &[S::Incoming, S::Recycled, S::AwaitingResponse],
 

@@ -1,4 +1,4 @@
-//! One path for every answer, from any surface to whoever asked: a task, a recipe at its gate, or the loop.
+//! One path for every answer, from any surface to what asked: a task, a recipe at its gate, or the loop.
 
 use baton_core::ask::answer_source::AnsweredBy;
 use baton_core::ask::question_record::{QuestionRecord, QuestionState};

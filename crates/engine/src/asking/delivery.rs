@@ -43,7 +43,7 @@ pub struct MessageDelivery {
     loops: Loops,
 }
 
-/// Whoever a message to a session reaches.
+/// What a message to a session reaches.
 #[derive(Debug, Clone)]
 pub enum MessageTarget {
     Run(Box<Run>),
@@ -124,7 +124,7 @@ impl MessageDelivery {
         })
     }
 
-    /// Takes a message in, once for each key. Whoever names a type or a recipe wants a task of their own, and only a person
+    /// Takes a message in, once for each key. A message with a type or a recipe is to be a task of its own, and only a person
     /// steers or answers an agent (I19).
     pub async fn post(
         &self,

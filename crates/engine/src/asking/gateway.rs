@@ -148,7 +148,7 @@ impl AgentGateway {
         Ok(self.asking_of(&task).await.patience())
     }
 
-    /// Of the task's project. Settings that cannot be read keep nobody from asking: whoever works next is told about them.
+    /// Of the task's project. Settings that cannot be read keep no agent from asking: the next attempt reports them.
     async fn asking_of(&self, task: &Task) -> AskingSettings {
         match self.projects.settings_for(task).await {
             Ok(settings) => settings.asking.clone(),

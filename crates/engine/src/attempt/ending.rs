@@ -207,7 +207,7 @@ impl Executor<'_> {
     }
 }
 
-/// Something could not be written. Whoever ended the run has the last word; anybody else who moved it works on the
+/// Something could not be written. What ended the run has the last word; anything else that moved it works on the
 /// task now in our place.
 pub(crate) async fn overtaken(book: &mut RunJournal) -> Result<Option<Then>, EngineError> {
     if !book.reload().await? {

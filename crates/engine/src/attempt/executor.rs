@@ -153,7 +153,7 @@ impl Executor<'_> {
         }
         let ended = self.dispatch(book, &step, spent, turns, is_first).await?;
         if ended.reason == EndReason::Cancelled {
-            // A person who ended the run wants its work settled; whoever else stopped it wants it to go on later.
+            // A person who ended the run wants its work settled; any other stop wants it to go on later.
             let is_leaving = book.reload().await? && matches!(book.run.resume(), RunResume::Settle { .. });
             return Ok(if is_leaving { Then::GoOn } else { Then::End(Executed::Stopped) });
         }
@@ -286,7 +286,7 @@ impl Executor<'_> {
         self.end(book, spent, Ending::Pauses { reported, run: book.run.clone() }, Listening::No).await
     }
 
-    /// The recipe cannot be read, and there is no version of it to go on with. A person can mend that.
+    /// The recipe cannot be read, and there is no version of it to go on with. A person can fix that.
     async fn ask_about_recipe(&self, error: &EngineError, spent: &Spent) -> Result<Executed, EngineError> {
         let result = match unusable::question(self.task, error) {
             Ok(question) => AttemptResult::Asked { question },

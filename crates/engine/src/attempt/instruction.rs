@@ -44,14 +44,14 @@ impl StepPrompt<'_> {
             TaskNote::Rejected { .. } | TaskNote::Requeued { .. } if self.run.origin() != RunOrigin::Default => {
                 None
             }
-            TaskNote::Rejected { .. } => Some(self.mend(REJECTED)),
-            TaskNote::Requeued { reason: RequeueReason::CheckFailed { .. }, .. } => Some(self.mend(CHECK_FAILED)),
+            TaskNote::Rejected { .. } => Some(self.fix(REJECTED)),
+            TaskNote::Requeued { reason: RequeueReason::CheckFailed { .. }, .. } => Some(self.fix(CHECK_FAILED)),
             TaskNote::Requeued { .. } => None,
         }
     }
 
     /// In place of the first paragraph, which asks for the whole task; how to work and how to end stay.
-    fn mend(&self, what: &str) -> String {
+    fn fix(&self, what: &str) -> String {
         let commit = match self.task.spec().task_type.deliverable() {
             Deliverable::Output => "",
             Deliverable::Code | Deliverable::Danger => " Commit the result.",

@@ -157,7 +157,7 @@ impl AttemptServiceRun {
         let AttemptContext { tasks, announce, .. } = &self.context;
         announce(&format!("{}: the service {} ended: {reason}", self.task, self.name));
         let reason = NonBlank::new(reason)?;
-        // First the agent: whoever sees the event may take it for granted.
+        // First the agent: a reader of the event may take it for granted.
         let said = if has_failed { self.tell_agent(&reason).await } else { Ok(()) };
         let ended = EnvironmentChange::ServiceEnded { service: self.name.clone(), reason };
         tell(tasks, self.task, self.attempt, ended).await?;

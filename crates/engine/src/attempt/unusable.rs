@@ -1,5 +1,5 @@
 //! The question about a task whose recipe cannot be used: none can be read under that name, or it is no recipe for a
-//! task. A person can mend that, and is told how.
+//! task. A person can fix that, and is told how.
 
 use crate::base::error::{Entity, NotFound};
 use crate::tasks::error::TaskError;

@@ -1,13 +1,13 @@
 //! How many machines share a store, and what manners that calls for.
 //!
 //! Everyone hears of everything at the same moment. Where a hundred machines have nothing to do, one task that comes would
-//! be asked for a hundred times, and again at each step it takes; so whoever has asked in vain lets others go first.
+//! be asked for a hundred times, and again at each step it takes; so a machine that found nothing lets others go first.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// Between two looks in vain of all machines together, on average. One machine looks again after this long for each of
+/// Between two looks of all machines together that find nothing, on average. One machine looks again after this long for each of
 /// the others, so somebody looks within a few milliseconds however many there are.
 const BETWEEN_LOOKS: Duration = Duration::from_micros(2_500);
 /// However many there are, none waits longer than this on average.
@@ -22,7 +22,7 @@ impl FleetSize {
         self.0.store(u32::try_from(machines).unwrap_or(u32::MAX), Ordering::Relaxed);
     }
 
-    /// How long to leave work to others after a look in vain, with `chance` from anywhere in its range: machines that were
+    /// How long to leave work to others after a look that found nothing, with `chance` from anywhere in its range: machines that were
     /// woken together are not to come back together.
     pub fn pause(&self, chance: u64) -> Duration {
         let others = self.0.load(Ordering::Relaxed).saturating_sub(1);

@@ -1,4 +1,4 @@
-//! The relay: hands out logs that are on this machine to whoever watches them elsewhere, and asks for those that are
+//! The relay: hands out logs that are on this machine to watchers elsewhere, and asks for those that are
 //! not. Between machines a log travels in pieces, only while somebody looks, and is kept nowhere on the way.
 
 use std::collections::BTreeMap;

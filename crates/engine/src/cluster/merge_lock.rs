@@ -14,7 +14,7 @@ use crate::cluster::node::Node;
 const TURN_MS: i64 = 15_000;
 /// Between two looks whether it is free.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// Whoever waits this long is told instead.
+/// A caller that waits this long gets an error instead.
 const WAIT_MAX: Duration = Duration::from_mins(2);
 
 pub struct MergeLock {

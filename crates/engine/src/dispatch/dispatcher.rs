@@ -43,7 +43,7 @@ pub struct Dispatcher {
     changes: watch::Receiver<u64>,
     /// Of others, for work on projects that are not at hand here.
     head_start: HeadStart,
-    /// When to ask again at the earliest, after asking in vain.
+    /// When to ask again at the earliest, after finding no work.
     not_before: Instant,
 }
 
@@ -112,7 +112,7 @@ impl Dispatcher {
         Ok((claimed, look_again))
     }
 
-    /// Logs why the first ready tasks were not claimed. Costs queries, so only for whoever reads the log.
+    /// Logs why the first ready tasks were not claimed. Costs queries, so only where the log is read.
     async fn explain_unclaimed(&self) -> Result<(), EngineError> {
         if !tracing::enabled!(Level::DEBUG) {
             return Ok(());

@@ -46,7 +46,7 @@ explained! { GitError {
         code: "git_file",
         means: "A file or folder of a worktree could not be made, read or removed.",
         cause: "Its owner, its rights or the disk.",
-        next: "Look at the path in the message, mend it and try again.",
+        next: "Look at the path in the message, fix it and try again.",
     },
     Self::Busy { .. } => Explanation {
         code: "git_busy",

@@ -193,7 +193,7 @@ impl Acceptor {
         self.check_can_land(task, &self.projects.source(project.as_ref())).await
     }
 
-    /// What would keep the whole lane from going on is said to whoever accepts.
+    /// What would stop the whole lane is reported to the person who accepts.
     async fn check_can_land(&self, task: &Task, source: &CodeSource) -> Result<(), EngineError> {
         let unmet = foundations::unmet(&self.projects, task).await?;
         if let Some(gone) = unmet.iter().find(|found| found.is_cancelled) {

@@ -125,7 +125,7 @@ impl LandingBoard {
         self.known().lanes.get(lane).is_some_and(|activity| activity.looks_again)
     }
 
-    /// The same, for whoever begins with it.
+    /// The same, at the start of a sentence.
     pub(crate) fn take_look(&self, lane: &LaneKey) -> bool {
         self.known().lanes.get_mut(lane).is_some_and(|activity| std::mem::take(&mut activity.looks_again))
     }

@@ -189,7 +189,7 @@ impl Lander {
         let mut site =
             self.projects.check_site(&root, clone.folder(), order.attempt, &clone.memory(), &given);
         site.fence = self.projects.check_task_fence(worktrees, clone.folder());
-        // Nobody stops them: whoever cancels this drops it, and what is dropped ends its processes.
+        // No stop signal: cancelling this drops it, and what is dropped ends its processes.
         let (_alive, mut stop) = watch::channel(false);
         if let Some(name) = &wanted.setup {
             live.note(&format!("== set-up: {name} =="));

@@ -5,7 +5,7 @@ use crate::projects::leased_values::Values;
 
 impl Projects {
     /// For an attempt, or for checks that run beside the attempts; `beside` is how many of those there are. How much of the
-    /// machine there is to share is for whoever runs Baton to say.
+    /// machine there is to share is for the person who runs Baton to say.
     pub(crate) fn build_jobs(&self, beside: usize) -> Values {
         if self.serving.room.share_build_jobs {
             build_jobs(self.running.count().saturating_add(beside), |name| std::env::var(name).ok())

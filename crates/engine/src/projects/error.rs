@@ -53,7 +53,7 @@ explained! { ProjectError {
     Self::Untrusted { .. } => Explanation {
         code: "project_untrusted",
         means: "The settings of a project are in a repository with a remote, and would start programs or open the fence.",
-        cause: "Whoever committed them could run anything on this machine, so a person has to allow them first.",
+        cause: "Their author could run anything on this machine, so a person has to allow them first.",
         next: "Read .agent/baton.toml in the project's folder, then run `baton trust` there.",
     },
 } }

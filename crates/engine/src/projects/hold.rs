@@ -111,7 +111,7 @@ impl Projects {
             redact(&error.to_string()),
             error.hint()
         );
-        // I22: nothing but this one word starts anything; whoever says no need not answer.
+        // I22: nothing but this one word starts anything; a person who says no need not answer.
         Ok(QuestionDraft::until_yes(NonBlank::or(&text, task.spec().title.clone())))
     }
 }

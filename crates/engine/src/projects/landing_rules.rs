@@ -244,7 +244,7 @@ pub(crate) async fn difference(
 ) -> Result<Option<RulesDifference>, EngineError> {
     let Some(BranchTip { branch, commit: tip }) = trunk else { return Ok(None) };
     let branch = &branch;
-    // Settings that cannot be read are reported by whoever needs them.
+    // Settings that cannot be read are reported where they are needed.
     let Ok(mine) = Settings::load(&settings_path(folder)) else { return Ok(None) };
     let own = match read(repository, branch, &tip).await? {
         Some(text) => BranchRules::parse(&text, &named(branch))?,

@@ -199,7 +199,7 @@ impl LeasedValues {
     }
 }
 
-/// Whether whoever took it can still need it.
+/// Whether its holder can still need it.
 fn is_alive(one: &LeasedValue) -> bool {
     let is_process = |id: u32| !cfg!(target_os = "linux") || Path::new(&format!("/proc/{id}")).exists();
     one.state_dir.is_dir()

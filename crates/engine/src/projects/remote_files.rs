@@ -23,7 +23,7 @@ impl Projects {
         let folder = beside(&self.folder_of(&source));
         let branch = worktrees.repository().default_branch().await?;
         if branch != project.base_branch {
-            // Whoever works on the project fetches only its own branches.
+            // An attempt fetches only the branches of its project.
             worktrees.pull(&[&branch], None, false).await?;
         }
         if worktrees.write_branch_files(&branch, &[".agent/baton.toml", TASKFILE], &folder).await? {

@@ -24,7 +24,7 @@ pub async fn examine(root: &Path) -> Vec<CheckoutNote> {
     notes
 }
 
-/// What agents do not see of the checkout, for whoever starts them.
+/// What agents do not see of the checkout, for the person who starts them.
 pub async fn notable(root: &Path) -> Vec<CheckoutNote> {
     let Ok(repository) = Repository::open(&Git::on_path(), root).await else { return Vec::new() };
     if repository.is_bare() {

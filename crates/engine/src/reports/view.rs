@@ -64,7 +64,7 @@ pub struct TaskSummary {
     /// Why a person should look at the work before accepting it: it is not finished, or something is odd.
     #[serde(default)]
     pub needs_review: Vec<String>,
-    /// What the agent of finished work still asks, for whoever accepts or rejects it.
+    /// What the agent of finished work still asks, for the person who accepts or rejects it.
     #[serde(default)]
     pub open_question: Option<NonBlank>,
     /// Why accepted work came back to a person, who decides about it again.

@@ -77,7 +77,7 @@ impl Runs {
                 change.effects.push(Effect::StopAgent { attempt: attempt.id });
                 (open.value.begin_exit(reason)?, change)
             }
-            // The work so far is settled by whoever claims the task next, as it is.
+            // The next claim of the task settles the work so far, as it is.
             Some((_, TaskState::NeedsContinuation { .. })) => (open.value.begin_exit(reason)?, Change::new()),
             Some((task, TaskState::AwaitingResponse { .. } | TaskState::Blocked { .. }))
                 if task.value.shows_work() =>

@@ -53,7 +53,7 @@ fn answered(
 ) -> Result<(Run, Vec<baton_core::records::event::EventBody>)> {
     let (run, advance) = open.value.answer_gate(recipe, answer)?;
     if let Advance::Exit { reason } = advance {
-        // Its task has gone back to the queue with this answer; whoever takes it settles it by this reason.
+        // Its task has gone back to the queue with this answer; the next claim settles it by this reason.
         return Ok((open.value.begin_exit(reason)?, Vec::new()));
     }
     let outcome = gate_of(recipe, &open.value).and_then(|gate| stands_for(gate, answer));

@@ -1,7 +1,7 @@
 //! The settings for the work of one project, where one Baton serves several.
 //!
 //! A project decides how its work is made, checked and accepted. Which agents there are, how many run, and how people are
-//! reached belongs to whoever runs Baton.
+//! reached belongs to the person who runs Baton.
 
 use baton_core::task::fence::FenceMode;
 

@@ -11,7 +11,7 @@ use crate::tasks::error::TaskError;
 use crate::tasks::service::TaskService;
 
 impl TaskService {
-    /// The person behind an actor: themselves, or whoever asked for the task that an agent works on.
+    /// The person behind an actor: themselves, or the one who asked for the task that an agent works on.
     pub(crate) async fn asker(&self, actor: &Actor) -> Result<Option<NonBlank>> {
         let Actor::Agent { attempt } = actor else { return Ok(actor.person()) };
         let Some(record) = self.store.attempt(*attempt).await? else { return Ok(None) };

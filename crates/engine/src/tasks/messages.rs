@@ -1,7 +1,7 @@
 //! Messages of people to the agent of a task.
 //!
 //! A message belongs to the task's session and is noted on the task, in one transaction, so an attempt cannot end as if nothing had
-//! been said. Whoever runs the agent delivers it; what is not delivered waits for the next attempt.
+//! been said. The machine that runs the agent delivers it; what is not delivered waits for the next attempt.
 
 use baton_core::base::id::{ProjectId, SessionId, TaskId};
 use baton_core::base::text::NonBlank;

@@ -35,7 +35,7 @@ impl UserTaskError {
     pub fn hint(&self) -> String {
         match self {
             Self::NoTaskfile => format!("write your commands into {TASKFILE} (https://taskfile.dev)"),
-            Self::Unreadable(_) => format!("mend {TASKFILE} and try again"),
+            Self::Unreadable(_) => format!("fix {TASKFILE} and try again"),
             Self::Unknown { .. } => "see what there is: baton tasks".to_owned(),
             Self::OpenQuote => "close it, or put a backslash before it".to_owned(),
             Self::NulInArgs => "leave it out: no program can receive it as an argument".to_owned(),

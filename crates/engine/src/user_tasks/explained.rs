@@ -16,7 +16,7 @@ explained! { UserTaskError {
         code: "taskfile_unreadable",
         means: "The Taskfile cannot be used; the message has the place and the reason.",
         cause: "A mistake in its YAML or its templates, or an include that is not there.",
-        next: "Mend it, then look: `baton tasks`.",
+        next: "Fix it, then look: `baton tasks`.",
     },
     Self::Unknown { .. } => Explanation {
         code: "unknown_user_task",

@@ -108,7 +108,7 @@ impl UserTasks {
         Ok(UserTaskList { tasks, message })
     }
 
-    /// Runs one of the listed tasks to its end. Whoever stops waiting for it ends it, with everything it started.
+    /// Runs one of the listed tasks to its end. A caller that stops waiting for it ends it, with everything it started.
     pub async fn run(&self, site: &Site, name: &str, args: &str) -> Result<Ran, UserTaskError> {
         if args.contains('\0') {
             return Err(UserTaskError::NulInArgs);
@@ -174,7 +174,7 @@ impl UserTasks {
         self.run_permitted(site, name, timeout, stop, live, &permit).await
     }
 
-    /// The same for whoever has a permit already.
+    /// The same for a caller that has a permit already.
     pub(crate) async fn run_permitted(
         &self,
         site: &Site,
@@ -249,7 +249,7 @@ impl UserTasks {
         }
     }
 
-    /// Runs a task for as long as it likes, as a service. Whoever stops waiting for it ends it.
+    /// Runs a task for as long as it likes, as a service. A caller that stops waiting for it ends it.
     pub(crate) async fn run_service(
         &self,
         site: &Site,

@@ -80,7 +80,7 @@ impl Level {
         Counted(self)
     }
 
-    /// For things that outlive the borrow; whoever calls it calls [`Level::left`] too.
+    /// For things that outlive the borrow; the caller calls [`Level::left`] too.
     pub fn entered(&self) {
         self.0.inc();
     }

@@ -112,7 +112,7 @@ pub fn render_error(request: &Request, refusal: ApiError) -> Response {
         Code::Unauthorized if request.method() == Method::GET => {
             crate::pages::frame::response::redirect("/login")
         }
-        // Whoever looks for a page is not helped by the list of calls.
+        // A list of calls does not help a person who looks for a page.
         Code::NotFound => {
             let hint = "Choose a page below.".to_owned();
             response::PageError(ApiError { hint, ..refusal }).into_response()

@@ -17,7 +17,7 @@ const PRUNE: &str = "WITH old AS MATERIALIZED (
         DELETE FROM events e USING old WHERE e.seq = old.seq RETURNING e.seq
     ) SELECT count(*) FROM gone";
 
-/// Whoever needs one that is gone runs the checks again.
+/// Where one is needed that is gone, the checks run again.
 const PRUNE_VERDICTS: &str = "WITH gone AS (
         DELETE FROM records WHERE kind = 'verdict' AND key IN (
             SELECT key FROM records WHERE kind = 'verdict' AND place < $1 ORDER BY place LIMIT $2)

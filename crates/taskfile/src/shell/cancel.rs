@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Cancels from any thread; whoever waits for a command notices at once.
+/// Cancels from any thread; a wait for a command ends at once.
 #[derive(Debug, Clone)]
 pub struct CancelToken {
     inner: Arc<CancelState>,

@@ -32,7 +32,7 @@ impl McpClient {
         caller: Option<McpCaller>,
         powers: ClientPowers,
     ) -> Result<Self, CliError> {
-        // Whoever says so has to be one: a process of an attempt is recognised whatever it sends.
+        // The claim alone is not enough: a process of an attempt is recognised whatever it sends.
         let token = token.filter(|_| caller != Some(McpCaller::Person));
         if token.is_some() && powers != ClientPowers::default() {
             return Err(CliError::usage(

@@ -52,7 +52,7 @@ async fn serve(context: &CliContext, options: UpArgs, settings: &Settings) -> Re
     if let Err(error) = engine.workspace.projects.home_repository().await {
         output::talk(&format!("{error}\n  → {}", error.hint()));
     }
-    // Before the announcement: whoever reads it may send a signal at once.
+    // Before the announcement: its reader may send a signal at once.
     let mut signals = Signals::install()?;
     announce_server(server.address(), token.is_some(), &file);
 

@@ -38,7 +38,7 @@ const REQUESTS: &[&str] = &[
     "мне нужно ваше", "мне нужно твоё",
 ];
 
-/// What one is told at the end of an answer; whoever has nothing more to say need not reply.
+/// What one is told at the end of an answer; it needs no reply.
 #[rustfmt::skip]
 const CLOSINGS: &[&str] = &[
     "let me know if you need", "let me know if you have", "let me know if you'd like", "let me know if you would like",

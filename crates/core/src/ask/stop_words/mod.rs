@@ -73,7 +73,7 @@ pub fn wants_nothing(answer: &str) -> bool {
 pub fn is_unclear(answer: &str) -> bool {
     let answer = lowered(answer);
     let words = plain_words(&answer);
-    // Whoever writes more than that gives a reason or an instruction.
+    // A longer text is a reason or an instruction.
     let says_no = after_refusal(&answer).is_some() && words.split_whitespace().count() <= DOUBTED_WORDS_MAX;
     !answer.chars().any(char::is_alphanumeric)
         || (says_no && DOUBTS.iter().any(|doubt| has_word(&words, doubt)))

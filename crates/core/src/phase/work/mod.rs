@@ -142,7 +142,7 @@ explained! { WorkRefusal {
 
 /// The answer that skips the clarification, or wants nothing more.
 pub const SKIP: &str = "SKIP";
-/// What may be answered to the question what is missing, as listed to whoever gave another answer.
+/// What may be answered to the question what is missing, as listed after an answer that is none of them.
 const VAGUENESS_ANSWERS: [&str; 3] = ["what is missing", SKIP, "STOP"];
 
 /// Whether an answer wants nothing more.
@@ -184,7 +184,7 @@ impl PhaseWork {
         }
     }
 
-    /// The results of the phase. A plan's tasks do not exist yet; whoever creates them adds them.
+    /// The results of the phase. A plan's tasks do not exist yet; the code that creates them adds them.
     pub fn results(&self) -> Option<PhaseResults> {
         match self {
             Self::Hub => None,

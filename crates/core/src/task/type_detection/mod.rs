@@ -127,7 +127,7 @@ fn tells(words: &[&str]) -> bool {
 /// Words after which something is told.
 const ASKED: &[&str] = &["which", "what", "how", "why", "where", "whether", "if", "who", "when"];
 
-/// "Show an error when the port is taken": the program is to do so, and not whoever is asked.
+/// "Show an error when the port is taken": the program is to do so, not the agent.
 fn shows_to_users(text: &str, words: &[&str]) -> bool {
     let words = &words[words.iter().position(|word| !LEADING.contains(word)).unwrap_or(0)..];
     let ["show" | "list" | "print" | "display", what, rest @ ..] = words else { return false };

@@ -93,7 +93,7 @@ impl Worktrees {
         Ok(())
     }
 
-    /// A link that a person made may lead anywhere. One that came with the repository may not: whoever committed it would choose
+    /// A link that a person made may lead anywhere. One that came with the repository may not: its author would choose
     /// what agents get to read.
     async fn check_stays_inside(&self, path: &Path) -> Result<(), GitError> {
         let root = self.repository.folder();

@@ -110,7 +110,7 @@ pub(crate) fn size(path: &Path, bytes_max: u64, files_max: u64) -> (u64, u64) {
     while let Some(path) = open.pop() {
         let Ok(found) = fs::symlink_metadata(&path) else { continue };
         if found.is_dir() {
-            // What cannot be listed is reported by whoever wants the files themselves.
+            // What cannot be listed is reported when the files themselves are read.
             open.extend(fs::read_dir(&path).into_iter().flatten().flatten().map(|entry| entry.path()));
         } else {
             bytes = bytes.saturating_add(found.len());

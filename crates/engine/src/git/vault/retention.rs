@@ -156,7 +156,7 @@ impl Worktrees {
     }
 
     /// Drops the records of finished attempts that have no worktree any more. Others stay: an attempt whose worktree is
-    /// being made has none yet, and whoever resumes an attempt counts the commits from where that one began.
+    /// being made has none yet, and a resumed attempt counts the commits from where the first one began.
     pub async fn forget(&self, finished: &BTreeSet<AttemptId>) -> Result<(), GitError> {
         let _lock = self.lock().await?;
         let all = self.clones();

@@ -1,4 +1,4 @@
-//! The start of a loop, whoever asks for it: the command `baton loop`, or its recipe started by any other way.
+//! The start of a loop, from any surface: the command `baton loop`, or its recipe started by any other way.
 
 use crate::runs::error::RunError;
 use baton_core::base::id::{ProjectId, SessionId};

@@ -14,7 +14,7 @@ pub(crate) fn finish_effects(tx: &mut Transaction<'_>, ids: &[EffectId]) -> Resu
     Ok(())
 }
 
-/// Whoever needs one that is gone runs the checks again.
+/// Where one is needed that is gone, the checks run again.
 pub(crate) fn delete_verdicts(
     tx: &mut Transaction<'_>,
     retention: &EventRetention,
