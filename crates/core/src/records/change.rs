@@ -2,7 +2,7 @@
 //!
 //! Core builds changes; the store commits them. Nothing else writes rows, so there is no second way to change a task.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
@@ -150,9 +150,9 @@ impl Change {
         self
     }
 
-    /// The projects that get open work with it: a new task, or one that a person brings back. None of them is complete any
-    /// more.
-    pub fn projects_with_new_work(&self) -> BTreeSet<ProjectId> {
+    /// The open work that it gives to projects: new tasks, and those that a person brings back. None of these projects is
+    /// complete any more.
+    pub fn new_work(&self) -> BTreeMap<ProjectId, Vec<TaskId>> {
         let is_brought_back = |id: TaskId| {
             self.events
                 .iter()
@@ -177,9 +177,12 @@ impl Change {
             | Record::Attachment(_)
             | Record::Routine(_) => None,
         });
-        added
-            .filter(|task| task.standing() == Standing::Open)
-            .filter_map(|task| task.spec().project_id)
-            .collect()
+        let mut work: BTreeMap<ProjectId, Vec<TaskId>> = BTreeMap::new();
+        for task in added.filter(|task| task.standing() == Standing::Open) {
+            if let Some(project) = task.spec().project_id {
+                work.entry(project).or_default().push(task.id());
+            }
+        }
+        work
     }
 }

@@ -8,12 +8,13 @@ use baton_store::Store;
 use baton_store::model::commit::{Commit, Conflict};
 use baton_store::model::record_kind::RecordKind;
 use tokio::time::sleep;
+use tracing::warn;
 
 use crate::base::error::Result;
 use crate::base::ids::random_bits;
 use crate::base::once::{has_pending_receipt, note_written, with_pending_receipt};
 use crate::tasks::error::TaskError;
-use crate::tasks::reopening::reopened_projects;
+use crate::tasks::reopening::NewWork;
 
 /// How often a decision is made again when its rows keep changing. Far more than real use needs.
 const TRIES_MAX: u32 = 50;
@@ -56,10 +57,15 @@ impl<'a> Decision<'a> {
 
     /// The same without a pause: the row that changed, if one did.
     pub(crate) async fn try_commit(&self, change: Change) -> Result<Option<Conflict>> {
-        let reopening = Box::pin(reopened_projects(self.store, &change)).await?;
+        let new_work = NewWork::of(&change);
+        let reopening = Box::pin(new_work.reopened_projects(self.store)).await?;
         match self.store.commit(with_pending_receipt(change.and(reopening))).await? {
             Commit::Written { .. } => {
                 note_written();
+                // What was asked for is done: a failure here must not make anybody ask for it again.
+                if let Err(error) = Box::pin(new_work.reopen_completed_meanwhile(self.store)).await {
+                    warn!(what = %self.what, %error, "a project that was completed meanwhile could not be opened again");
+                }
                 Ok(None)
             }
             // The same request, at the same time: deciding again cannot change that.

@@ -10,7 +10,6 @@ use crate::base::error::{Entity, NotFound};
 use crate::tasks::decision::Decision;
 use crate::tasks::error::TaskError;
 use crate::tasks::graph;
-use crate::tasks::reopening::reopened_projects;
 use crate::tasks::start_at::start_later;
 use baton_core::ask::question_record::QuestionRecord;
 use baton_core::ask::queued_answer::QueuedAnswer;
@@ -33,7 +32,7 @@ use baton_core::transition::approval::Approval;
 use baton_core::transition::command::{Command, CommandContext};
 use baton_core::transition::refusal::CommandRefusal;
 use baton_store::Store;
-use baton_store::model::commit::{Commit, Conflict};
+use baton_store::model::commit::Conflict;
 use baton_store::model::event::StoredEvent;
 use baton_store::model::query::{Cursor, Page, QuestionFilter, TaskFilter};
 use baton_store::model::record_kind::RecordKind;
@@ -41,7 +40,7 @@ use tokio::sync::watch;
 
 use crate::base::error::Result;
 use crate::base::ids::Ids;
-use crate::base::once::{has_pending_receipt, note_written, with_pending_receipt};
+use crate::base::once::has_pending_receipt;
 use crate::settings::recipes::RecipeLibrary;
 
 /// Tasks of a project read at once.
@@ -403,13 +402,9 @@ impl TaskService {
 
     /// Writes a change that was made elsewhere, whole or not at all.
     pub async fn write(&self, change: Change) -> Result<()> {
-        let reopening = Box::pin(reopened_projects(&self.store, &change)).await?;
-        match self.store.commit(with_pending_receipt(change.and(reopening))).await? {
-            Commit::Written { .. } => {
-                note_written();
-                Ok(())
-            }
-            Commit::Conflict(conflict) => Err(conflict.into()),
+        match self.decision("a change").try_commit(change).await? {
+            None => Ok(()),
+            Some(conflict) => Err(conflict.into()),
         }
     }
 

@@ -6,6 +6,7 @@ mod bad_input;
 mod chat;
 mod chat_to_run;
 pub(crate) mod client;
+mod completing;
 mod faults;
 mod health;
 mod honest_lists;
