@@ -51,6 +51,14 @@ struct LaneActivity {
     looks_again: bool,
 }
 
+impl LaneActivity {
+    /// Why the lane does not go on. What was found before a person asked for another look may be over: nobody waits because
+    /// of it until that look has been taken.
+    fn reason_to_wait(&self) -> Option<&String> {
+        self.error.as_ref().filter(|_| !self.looks_again)
+    }
+}
+
 #[derive(Debug, Clone)]
 struct ActiveRun {
     number: u64,
@@ -143,7 +151,9 @@ impl LandingBoard {
     pub fn stopped(&self) -> Vec<(LaneKey, String)> {
         let known = self.known();
         let stopped = known.lanes.iter().filter(|(_, activity)| !activity.is_red);
-        stopped.filter_map(|(key, activity)| Some((key.clone(), activity.error.clone()?))).collect()
+        stopped
+            .filter_map(|(key, activity)| Some((key.clone(), activity.reason_to_wait()?.clone())))
+            .collect()
     }
 
     fn note_change(&self) {
@@ -233,8 +243,31 @@ fn lane_view(lane: Lane, tip: Option<CommitId>, known: &BTreeMap<LaneKey, LaneAc
         run: first.map(|run| run.number),
         checking: first.map(|run| run.tasks.clone()).unwrap_or_default(),
         checking_since: first.map(|run| run.since),
-        error: activity.error,
+        error: activity.reason_to_wait().cloned(),
         note: None,
         candidates,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    #[test]
+    fn what_was_found_before_a_person_asked_for_another_look_is_put_aside_until_it_is_taken() {
+        let (board, lane) = (
+            LandingBoard::default(),
+            LaneKey { repository: PathBuf::from("/code"), branch: "baton/next".parse().unwrap() },
+        );
+        board.request_look(&lane);
+        // The look before it was still under way, and ends now.
+        board.note_error(&lane, "another task waits".to_owned(), false);
+        assert!(board.stopped().is_empty());
+
+        assert!(board.take_look(&lane));
+        board.note_error(&lane, "this one waits too".to_owned(), false);
+        assert_eq!(board.stopped(), [(lane, "this one waits too".to_owned())]);
     }
 }
