@@ -241,7 +241,6 @@ impl Runner {
         branch: BranchName,
     ) -> Result<CheckoutSpec, EngineError> {
         let projects = &self.context.projects;
-        projects.check_trusted(task).await?;
         projects.start_branch(task, worktrees, &branch).await?;
         let place = projects.stand(task, worktrees, branch).await?;
         let resumes = self.resumes(task, worktrees).await?;

@@ -24,7 +24,7 @@ failure! {
         kind: match it {
             Self::Incomplete { .. } => ErrorKind::Conflict,
             Self::InvalidPath { .. } => ErrorKind::InvalidInput,
-            Self::Untrusted { .. } => ErrorKind::InvalidSettings,
+            Self::Untrusted { .. } => ErrorKind::Conflict,
         },
         hint: match it {
             Self::Incomplete { project, .. } => format!("see what is left: baton project show {project}"),

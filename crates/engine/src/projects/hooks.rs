@@ -63,7 +63,7 @@ pub(crate) struct HookCall<'a> {
 impl Projects {
     /// Runs the hook, if the project has it.
     pub(crate) async fn run_hook(&self, call: HookCall<'_>) -> Result<(), EngineError> {
-        let settings = self.settings_for(call.task).await?;
+        let settings = self.settings_to_run(call.task).await?;
         let Some(command) = settings.hooks.command(call.name) else { return Ok(()) };
         let worktrees = self.worktrees_of(call.task.id()).await?;
         let rights = settings.hooks.run_as;

@@ -21,12 +21,20 @@ impl Projects {
         self.settings_of(self.project(task).await?.as_ref())
     }
 
+    /// The same for whoever runs commands that they name: nothing of a clone runs before a person has allowed it.
+    pub(crate) async fn settings_to_run(&self, task: &Task) -> Result<Arc<Settings>, EngineError> {
+        let project = self.project(task).await?;
+        self.check_trusted(project.as_ref()).await?;
+        self.settings_of(project.as_ref())
+    }
+
     /// The same, after a look at what was fetched of its remote. Clones the remote where nobody has worked on it before.
     pub(crate) async fn settings_to_work_by(
         &self,
         project: Option<&Project>,
     ) -> Result<Arc<Settings>, EngineError> {
         self.refresh_remote_files(project).await?;
+        self.check_trusted(project).await?;
         self.settings_of(project)
     }
 
@@ -48,19 +56,15 @@ impl Projects {
         Ok(Arc::new(self.serving.with_project(Settings::load(&settings_path(folder))?)))
     }
 
-    /// Refuses settings that came with a clone and start programs or open the fence, until a person has allowed them. Those of the folder that
-    /// Baton serves were asked about when it started.
-    pub(crate) async fn check_trusted(&self, task: &Task) -> Result<(), EngineError> {
-        let project = self.project(task).await?;
-        let source = self.source(project.as_ref());
+    /// Refuses settings that came with a clone and start programs or open the fence, until a person has allowed them. Those
+    /// of the folder that Baton serves were asked about when it started.
+    async fn check_trusted(&self, project: Option<&Project>) -> Result<(), EngineError> {
+        let source = self.source(project);
         let files = match &source {
             CodeSource::Here(folder) => Some(folder.clone()),
             CodeSource::Remote(_) => self.remote_files(&source).filter(|_| project.is_some()),
         };
-        let Some(folder) = files else { return Ok(()) };
-        if self.is_home(&folder) {
-            return Ok(());
-        }
+        let Some(folder) = files.filter(|folder| !self.is_home(folder)) else { return Ok(()) };
         match folder_trust::untrusted_in(&folder, Some(&self.serving)).await? {
             None => Ok(()),
             Some(untrusted) => Err(ProjectError::Untrusted { path: folder, grants: untrusted.grants }.into()),

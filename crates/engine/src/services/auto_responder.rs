@@ -71,8 +71,8 @@ impl QuestionService {
         let has_hook = |settings: std::sync::Arc<crate::settings::Settings>| {
             settings.hooks.command(HookName::OnQuestion).is_some()
         };
-        // Settings that cannot be read are reported by the attempt that needs them.
-        if !self.projects.settings_for(&task).await.is_ok_and(has_hook) {
+        // Settings that cannot be read, or that nobody has allowed, are reported by the attempt that needs them.
+        if !self.projects.settings_to_run(&task).await.is_ok_and(has_hook) {
             return Ok(());
         }
         let key = ReceiptKey::for_question_hook(id);

@@ -38,7 +38,7 @@ impl Workspace {
             more: json!({}),
         };
         self.projects.run_hook(call).await?;
-        let settings = self.projects.settings_for(&task).await?;
+        let settings = self.projects.settings_to_run(&task).await?;
         let Some(name) = &settings.worktree.cleanup else { return Ok(()) };
         let projects = self.projects.with_settings(&settings);
         let agents = self.agents.with_settings(&settings).with_values(projects.values.held(task.id())?);

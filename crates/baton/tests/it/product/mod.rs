@@ -1,5 +1,6 @@
 //! Set-up, projects, editing, import and export, backups, and the shell.
 
+mod clones;
 mod editing;
 mod home;
 mod importing;

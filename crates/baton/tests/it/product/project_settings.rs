@@ -9,7 +9,7 @@ use crate::engine::test_repo::{SHELL_FUNCTIONS, TestRepo};
 const PREPARE: &str = "version: '3'\ntasks: {prepare: {cmds: ['echo made > made.txt'], silent: true}}\n";
 
 /// Another repository with these settings, and its project.
-fn project(repo: &TestRepo, name: &str, settings: &str) -> (PathBuf, String) {
+pub(super) fn project(repo: &TestRepo, name: &str, settings: &str) -> (PathBuf, String) {
     let folder = repo.home.join(name);
     std::fs::create_dir_all(folder.join(".agent")).unwrap();
     std::fs::write(folder.join(".agent/baton.toml"), settings).unwrap();
@@ -21,7 +21,7 @@ fn project(repo: &TestRepo, name: &str, settings: &str) -> (PathBuf, String) {
     (folder, made["project_id"].as_str().unwrap().to_owned())
 }
 
-fn add(repo: &TestRepo, title: &str, project: &str) -> String {
+pub(super) fn add(repo: &TestRepo, title: &str, project: &str) -> String {
     let added = repo.json(&["task", "add", title, "--project", project]);
     added["task_id"].as_str().unwrap().to_owned()
 }
@@ -123,66 +123,6 @@ fn a_project_with_a_remote_goes_by_the_settings_of_the_remote_once_they_are_allo
     up.end();
 }
 
-/// A repository that somebody else committed these settings to, cloned, as a project of this Baton.
-fn cloned_project(repo: &TestRepo, name: &str, settings: &str) -> String {
-    let (source, clone) = (repo.home.join(format!("{name}-source")), repo.home.join(name));
-    std::fs::create_dir_all(source.join(".agent")).unwrap();
-    std::fs::write(source.join(".agent/baton.toml"), settings).unwrap();
-    let (source, clone) = (source.display().to_string(), clone.display().to_string());
-    repo.git(&["init", "-q", "-b", "main", &source]);
-    repo.git(&["-C", &source, "add", "-A"]);
-    repo.git(&["-C", &source, "commit", "-q", "-m", "Begin"]);
-    repo.git(&["clone", "-q", &source, &clone]);
-    let made = repo.json(&["project", "create", name, "--path", &clone]);
-    made["project_id"].as_str().unwrap().to_owned()
-}
-
-#[test]
-fn i21_the_settings_of_a_clone_open_no_fence_before_a_person_has_allowed_it() {
-    let mut repo = fenced_repo();
-    // What the variable says would hold whatever the settings say.
-    repo.variables.push(("BATON_FENCE".to_owned(), String::new()));
-    let config = repo.home.join("config");
-    repo.variables.push(("XDG_CONFIG_HOME".to_owned(), config.display().to_string()));
-    std::fs::create_dir_all(config.join("baton")).unwrap();
-    std::fs::write(
-        config.join("baton/config.toml"),
-        "fence = \"auto\"\nnetwork = \"none\"\n[user_tasks]\ntrust = \"prompt\"\n",
-    )
-    .unwrap();
-    let cases = [
-        ("everywhere", "network = \"open\"\n", "network: open"),
-        ("for-a-role", "[roles.implement]\nnetwork = \"open\"\n", "roles.implement.network: open"),
-        ("its-commands", "[user_tasks]\ntrust = \"always\"\n", "user_tasks.trust"),
-        ("everything", "fence = \"off\"\n", "fence: off"),
-        ("of-checks", "[roles.check]\nfence = \"off\"\n", "roles.check.fence: off"),
-        (
-            "a-folder",
-            "[roles.implement]\nfence_write = [\"~/.ssh\"]\n",
-            "roles.implement.fence_write: ~/.ssh",
-        ),
-        ("no-question", "[roles.implement]\npermissions = \"allow\"\n", "roles.implement.permissions"),
-    ];
-    let tasks = cases.map(|(name, settings, grant)| {
-        let project = cloned_project(&repo, name, settings);
-        (name, grant, add(&repo, name, &project))
-    });
-    let stricter = cloned_project(&repo, "stricter", "fence = \"auto\"\nmax_agents = 2\n");
-    let free = add(&repo, "Nothing is opened", &stricter);
-    let up = repo.up();
-    for (name, grant, task) in &tasks {
-        repo.until("the question", || repo.status(task) == "AWAITING_RESPONSE");
-        let asked = repo.show(task)["question"]["text"].as_str().unwrap().to_owned();
-        assert!(asked.contains(grant) && asked.contains("trust"), "{name}: {asked}");
-    }
-    repo.until_queue(&free, "provisional");
-    let folder = repo.home.join("everywhere").display().to_string();
-    assert!(repo.stdout(&["--root", &folder, "trust"]).contains("network: open"));
-    repo.stdout(&["task", "reply", &tasks[0].2, "YES"]);
-    repo.until_queue(&tasks[0].2, "provisional");
-    up.end();
-}
-
 #[test]
 fn two_clones_of_one_repository_are_two_projects_that_both_work() {
     let repo = TestRepo::with_working_agent("");
@@ -217,7 +157,7 @@ fn what_becomes_of_questions_is_said_by_the_project_that_asks() {
 }
 
 /// A repository whose agent tries to write outside of its worktree, and which decides nothing about other projects.
-fn fenced_repo() -> TestRepo {
+pub(super) fn fenced_repo() -> TestRepo {
     let mut repo = TestRepo::of(|home| {
         let script = format!(
             "set -eu\ncat > /dev/null\n{SHELL_FUNCTIONS}\necho x > {}/outside-$BATON_TASK_ID || true\nturns 1; work\n",
@@ -407,30 +347,6 @@ fn a_lock_of_a_branch_holds_its_project_and_never_the_agent() {
     assert_eq!(repo.json(&["hold", "list"])["holds"], json!([]));
     let home = repo.add("At home", &[]);
     repo.until_queue(&home, "provisional");
-    up.end();
-}
-
-/// Commands of the branch are asked about even where the checkout has no settings of its own.
-#[test]
-fn i21_checks_of_a_branch_run_only_after_a_person_has_allowed_them() {
-    let repo = TestRepo::with_working_agent("");
-    let ran = repo.home.join("check-ran");
-    let settings =
-        format!("[checks]\nc = [\"touch\", \"{}\"]\n[roles.check]\nfence = \"off\"\n", ran.display());
-    let project = cloned_project(&repo, "cloned", &settings);
-    let folder = repo.home.join("cloned");
-    std::fs::remove_file(folder.join(".agent/baton.toml")).unwrap();
-    let task = add(&repo, "Checked by theirs", &project);
-    let up = repo.up();
-    repo.until_queue(&task, "provisional");
-    let said = repo.stdout(&["accept", &task]);
-    assert!(said.contains("checks.c: touch"), "{said}");
-    assert!(!ran.exists());
-    let (_, command) = said.split_once("baton --root ").unwrap();
-    let (folder, _) = command.split_once(" trust").unwrap();
-    assert!(repo.stdout(&["--root", folder, "trust"]).contains("checks.c: touch"));
-    repo.until_queue(&task, "done");
-    assert!(ran.exists());
     up.end();
 }
 
