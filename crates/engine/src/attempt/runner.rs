@@ -57,6 +57,7 @@ impl Runner {
         self.context.limits.intakes.begin(task.id());
         let runner = match self.prepared(&task, attempt).await {
             Ok(runner) => runner,
+            Err(error) if error.is_stale() => return self.finish(&task, attempt, Executed::Stale).await,
             // Without its code nobody knows its settings.
             Err(error) if error.is::<GitError>() => {
                 let executed = self.without_code(&task, attempt, &error).await?;
@@ -73,6 +74,8 @@ impl Runner {
             Err(error) if is_of_project(&error) => self.hold_project(&task, attempt, &error).await?,
             // What the agent left is kept, and taken over once git can.
             Err(error) if is_of_repository(&error) => self.hold_project(&task, attempt, &error).await?,
+            // Cancelled, or taken over by another machine, while its agent was being started: nobody's fault.
+            Err(error) if error.is_stale() => Executed::Stale,
             Err(error) => runner.settle(&task, attempt, systemic(&error)).await?,
         };
         self.finish(&task, attempt, executed).await

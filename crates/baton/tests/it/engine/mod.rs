@@ -3,6 +3,7 @@
 mod accepting;
 mod attempt_services;
 mod breaking_down;
+mod cancelled_early;
 mod checks;
 mod control_groups;
 mod environments;
