@@ -46,6 +46,7 @@ mod watch;
 mod worker;
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use tokio::runtime::Builder;
 
@@ -59,6 +60,9 @@ use crate::output::{self, Look, PagerUse};
 
 /// Threads of the commands that run agents. Agents and git are processes of their own; these threads only wait for them.
 const WORKER_THREADS: usize = 2;
+
+/// How long threads that are still at work are waited for at the end.
+const LAST_THREADS: Duration = Duration::from_secs(1);
 
 /// Runs a command and prints its result.
 ///
@@ -200,7 +204,10 @@ fn run_on<T>(
         )
     })?;
     // On the heap: the state of a command that runs all day is too large for the stack.
-    runtime.block_on(Box::pin(command))
+    let done = runtime.block_on(Box::pin(command));
+    // A thread that deletes a large folder ends with the process; what it leaves is deleted after the next start.
+    runtime.shutdown_timeout(LAST_THREADS);
+    done
 }
 
 fn call_api(

@@ -29,6 +29,7 @@ use crate::services::push::PushService;
 use crate::services::queues::Queues;
 use crate::services::recovery::recover;
 use crate::services::recycler::RecycleService;
+use crate::services::remover::WorktreeRemover;
 use crate::services::room::RoomKeeper;
 use crate::services::routines::RoutineService;
 use crate::services::runs::RunCleanup;
@@ -43,6 +44,8 @@ use crate::tasks::service::TaskService;
 const SWEEP: Duration = Duration::from_secs(5);
 /// For services whose rounds can be dropped at any time.
 const AT_ONCE: AtEnd = AtEnd::Cancel(Duration::ZERO);
+/// A worktree that is being removed at shutdown has this long; most are small.
+const LAST_REMOVAL: Duration = Duration::from_secs(2);
 
 pub struct Engine {
     pub workspace: Workspace,
@@ -99,8 +102,10 @@ impl Engine {
         let workspace = self.workspace.clone();
         let mut supervisor =
             Supervisor::new(workspace.services.clone(), workspace.announce.clone(), shutdown);
-        let wake =
-            Wake::every(dispatcher::SWEEP).on(workspace.tasks.store.subscribe()).on(workspace.running.ends());
+        let wake = Wake::every(dispatcher::SWEEP)
+            .on(workspace.tasks.store.subscribe())
+            .on(workspace.running.ends())
+            .on(workspace.projects.setups.ends());
         let runners = runners.clone();
         let (context, node) = (workspace.attempt_context(), workspace.node.clone());
         let (scheduling, items) = (workspace.scheduling(), workspace.items(ServiceName::Dispatcher));
@@ -209,10 +214,16 @@ impl Engine {
         let make = move || TimerService::new(&workspace, lead.clone(), timers.clone());
         stage.start(ServiceName::Timers, wake, AtEnd::LastRound, make);
 
-        let (workspace, lead, queues) = (self.workspace.clone(), leadership.clone(), queues.clone());
-        let wake = Wake::every(SWEEP).on(queues.questions.signal()).on(lead.changes());
-        let make = move || QuestionService::new(&workspace, lead.clone(), queues.clone());
+        let (workspace, lead, asked) = (self.workspace.clone(), leadership.clone(), queues.clone());
+        let wake = Wake::every(SWEEP).on(asked.questions.signal()).on(lead.changes());
+        let make = move || QuestionService::new(&workspace, lead.clone(), asked.clone());
         stage.start(ServiceName::AutoResponder, wake, AtEnd::LastRound, make);
+
+        // What it leaves is removed after the next start.
+        let (workspace, removals) = (self.workspace.clone(), queues.removals.clone());
+        let wake = Wake::every(SWEEP).on(removals.signal()).on(workspace.running.ends());
+        let make = move || WorktreeRemover::new(workspace.clone(), removals.clone());
+        stage.start(ServiceName::WorktreeRemover, wake, AtEnd::Cancel(LAST_REMOVAL), make);
         stage
     }
 

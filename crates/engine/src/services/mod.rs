@@ -19,6 +19,7 @@ mod queues;
 mod recovery;
 pub mod recycler;
 mod removal;
+mod remover;
 mod room;
 mod routines;
 mod runs;

@@ -1,13 +1,13 @@
 //! Performs the effects in the outbox, which were committed with changes.
 //!
-//! An effect is removed after it was performed, so it may be repeated after a crash; effects are idempotent. A failing one
-//! is retried with back-off; after several failures it is given up, with an event. Timers, questions and notices go to
-//! other services and stay in the outbox until those are done.
+//! An effect is removed after it was performed, so it may be repeated after a crash; effects are idempotent. What takes time or
+//! can fail goes to other services and stays in the outbox until they are done: timers, questions, notices and worktrees to
+//! remove.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use baton_core::base::id::{AttemptId, EffectId, TaskId};
+use baton_core::base::id::{AttemptId, EffectId};
 use baton_core::base::text::NonBlank;
 use baton_core::people::actor::Actor;
 use baton_core::records::change::Change;
@@ -15,17 +15,16 @@ use baton_core::records::effect::{Effect, Notification};
 use baton_core::records::event::{Event, EventBody};
 use baton_store::model::outbox::PendingEffect;
 use tokio::time::Instant;
-use tracing::{Instrument, debug_span};
 
 use crate::base::error::EngineError;
-use crate::base::supervisor::{Item, ItemKind, ItemResult, Items, Round, Service, ServiceError, ServiceName};
+use crate::base::supervisor::{Round, Service, ServiceError};
 use crate::cluster::leader::Leadership;
 use crate::services::queues::Queues;
 use crate::services::workspace::Workspace;
 
 /// Effects read at once.
 const BATCH: u32 = 100;
-/// Failures after which an effect is given up.
+/// Failures after which the service that performs an effect gives it up.
 pub const TRIES_MAX: u32 = 8;
 /// How often the leader reads the whole outbox, for effects that other machines left.
 const READ_AGAIN_AFTER: Duration = Duration::from_mins(10);
@@ -41,14 +40,11 @@ pub(super) struct OutboxWorker {
     queues: Queues,
     /// Whether notifications are configured.
     has_notifier: bool,
-    items: Items,
     /// Whether this machine is the leader; unknown before the first round.
     is_leader: Option<bool>,
     begun_at: Instant,
     /// The last effect read from the outbox.
     read_to: Option<EffectId>,
-    /// The effects to perform, in order.
-    waiting: VecDeque<(EffectId, Effect)>,
 }
 
 /// The workers of the attempts that effects concern.
@@ -59,13 +55,6 @@ struct Owners {
     present: BTreeSet<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum CarriedOut {
-    Done,
-    /// Its attempt has not ended yet.
-    NotYet,
-}
-
 impl OutboxWorker {
     pub(super) fn new(
         workspace: Workspace,
@@ -73,17 +62,14 @@ impl OutboxWorker {
         queues: Queues,
         has_notifier: bool,
     ) -> Self {
-        let items = workspace.items(ServiceName::Outbox);
         Self {
             workspace,
             leadership,
             queues,
             has_notifier,
-            items,
             is_leader: None,
             begun_at: Instant::now(),
             read_to: None,
-            waiting: VecDeque::new(),
         }
     }
 
@@ -100,13 +86,14 @@ impl OutboxWorker {
         self.is_leader = Some(is_leader);
         self.begun_at = Instant::now();
         self.read_to = None;
-        self.waiting.clear();
     }
 
-    async fn read_outbox(&mut self) -> Result<(), ServiceError> {
+    async fn read_outbox(&mut self) -> Result<u64, ServiceError> {
+        let running = self.workspace.running.clone();
+        let mut done = 0;
         loop {
             let pending = self.workspace.tasks.store.pending_effects(self.read_to, BATCH).await?;
-            let Some(last) = pending.last().map(|last| last.id) else { return Ok(()) };
+            let Some(last) = pending.last().map(|last| last.id) else { return Ok(done) };
             let owners = self.owners(&pending).await?;
             let mut over = Vec::new();
             for PendingEffect { id, effect } in pending {
@@ -132,16 +119,25 @@ impl OutboxWorker {
                             over.push(id);
                         }
                     }
-                    Effect::StartAgent { .. }
-                    | Effect::StopAgent { .. }
-                    | Effect::EndTurn { .. }
-                    | Effect::DeliverMessages { .. }
-                    | Effect::RetireWorktree { .. } => {
-                        self.waiting.push_back((id, effect));
+                    Effect::RetireWorktree { attempt } => self.queues.retire(id, attempt),
+                    // The worker that claimed it starts it; if that died first, the lease expires.
+                    Effect::StartAgent { .. } => over.push(id),
+                    Effect::StopAgent { attempt } => {
+                        running.stop(attempt);
+                        over.push(id);
+                    }
+                    Effect::EndTurn { attempt } => {
+                        running.end_turn(attempt);
+                        over.push(id);
+                    }
+                    Effect::DeliverMessages { attempt } => {
+                        running.wake_for_messages(attempt);
+                        over.push(id);
                     }
                 }
             }
             if !over.is_empty() {
+                done += over.len() as u64;
                 self.workspace.tasks.store.finish_effects(&over).await?;
             }
             self.read_to = Some(last);
@@ -192,78 +188,6 @@ impl OutboxWorker {
         }
         Ok(Owners { of, present })
     }
-
-    /// Performs one effect and removes it, schedules a retry, or gives it up with an event.
-    async fn see_to(&mut self, id: EffectId, effect: Effect) -> Result<(), ServiceError> {
-        let item = Item::new(ItemKind::Effect, &describe(id, &effect));
-        let item = Item { task: self.task_of(&effect).await?, ..item };
-        let span = debug_span!("effect", %id, effect = describe(id, &effect));
-        match self.items.attempt(&item, self.carry_out(&effect).instrument(span)).await? {
-            ItemResult::Done(CarriedOut::NotYet) | ItemResult::Waiting => {
-                self.waiting.push_back((id, effect));
-                return Ok(());
-            }
-            ItemResult::Failed { tries, .. } if tries < TRIES_MAX => {
-                self.waiting.push_back((id, effect));
-                return Ok(());
-            }
-            ItemResult::Failed { tries, error } => {
-                give_up(&self.workspace, &effect, tries, &error).await?;
-                self.items.forget(&item);
-            }
-            ItemResult::Done(CarriedOut::Done) => {}
-        }
-        Ok(self.workspace.tasks.store.finish_effects(&[id]).await?)
-    }
-
-    /// The task in whose history a failure is recorded.
-    async fn task_of(&self, effect: &Effect) -> Result<Option<TaskId>, ServiceError> {
-        let Effect::RetireWorktree { attempt } = effect else { return Ok(None) };
-        Ok(self.workspace.tasks.store.attempt(*attempt).await?.map(|record| record.task_id))
-    }
-
-    async fn carry_out(&self, effect: &Effect) -> Result<CarriedOut, EngineError> {
-        match effect {
-            // The worker that claimed it starts it; if that died first, the lease expires.
-            Effect::StartAgent { .. } => {}
-            Effect::StopAgent { attempt } => {
-                self.workspace.running.stop(*attempt);
-            }
-            Effect::EndTurn { attempt } => self.workspace.running.end_turn(*attempt),
-            Effect::DeliverMessages { attempt } => self.workspace.running.wake_for_messages(*attempt),
-            // A stopped attempt may still be ending; its worktree is retired afterwards.
-            Effect::RetireWorktree { attempt } if self.workspace.running.ids().contains(attempt) => {
-                return Ok(CarriedOut::NotYet);
-            }
-            // The same for its last hook, which another process may run.
-            Effect::RetireWorktree { attempt } if self.workspace.projects.is_folder_used(*attempt)? => {
-                return Ok(CarriedOut::NotYet);
-            }
-            Effect::RetireWorktree { attempt } => self.retire(*attempt).await?,
-            // Handled by other services.
-            Effect::Notify { .. } | Effect::ScheduleTimer { .. } | Effect::CancelTimer { .. } => {}
-        }
-        Ok(CarriedOut::Done)
-    }
-
-    /// I17: a snapshot is saved before anything is removed.
-    async fn retire(&self, attempt: AttemptId) -> Result<(), EngineError> {
-        let Some(record) = self.workspace.tasks.store.attempt(attempt).await? else { return Ok(()) };
-        if record.attempt.worker.is_some_and(|worker| worker != self.workspace.node.name)
-            && self.workspace.place.store.is_shared()
-        {
-            return Ok(());
-        }
-        let worktrees = self.workspace.projects.worktrees_of(record.task_id).await?;
-        self.workspace.prepare_removal(&worktrees, record.task_id, attempt).await?;
-        worktrees.retire(attempt).await?;
-        self.workspace.projects.release_values(record.task_id).await?;
-        // Retried if the remote is unavailable.
-        if let Err(error) = self.workspace.projects.push_vault(&worktrees, record.task_id, attempt).await {
-            (self.workspace.announce)(&format!("{attempt}: cannot push its snapshot yet: {error}"));
-        }
-        Ok(())
-    }
 }
 
 /// The attempt whose machine performs the effect.
@@ -278,21 +202,6 @@ fn attempt_of(effect: &Effect) -> Option<AttemptId> {
         | Effect::ScheduleTimer { .. }
         | Effect::CancelTimer { .. } => None,
     }
-}
-
-/// A name of the effect for users.
-fn describe(id: EffectId, effect: &Effect) -> String {
-    let kind = match effect {
-        Effect::StartAgent { .. } => "start_agent",
-        Effect::StopAgent { .. } => "stop_agent",
-        Effect::EndTurn { .. } => "end_turn",
-        Effect::DeliverMessages { .. } => "deliver_messages",
-        Effect::RetireWorktree { .. } => "retire_worktree",
-        Effect::Notify { .. } => "notify",
-        Effect::ScheduleTimer { .. } => "schedule_timer",
-        Effect::CancelTimer { .. } => "cancel_timer",
-    };
-    format!("{kind} {id}")
 }
 
 /// Records that an effect was given up.
@@ -314,12 +223,7 @@ impl Service for OutboxWorker {
     async fn run_once(&mut self) -> Result<Round, ServiceError> {
         let is_leader = self.leadership.is_held();
         self.begin(is_leader);
-        self.read_outbox().await?;
-        for _ in 0..self.waiting.len() {
-            let Some((id, effect)) = self.waiting.pop_front() else { break };
-            self.see_to(id, effect).await?;
-        }
-        let round = self.items.end_round();
+        let round = Round { items_done: self.read_outbox().await?, ..Round::default() };
         Ok(if is_leader { round } else { round.not_before(Instant::now() + PAUSE) })
     }
 }

@@ -1,4 +1,4 @@
-//! The queues from the outbox to other services: timers, questions and notices.
+//! The queues from the outbox to other services: timers, questions, notices and worktrees to remove.
 //!
 //! A queue is shared by all instances of a service, so a restart of the service loses nothing. The effects stay in the
 //! store until they are done, so a crash loses nothing either.
@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use baton_core::base::id::{EffectId, QuestionId};
+use baton_core::base::id::{AttemptId, EffectId, QuestionId};
 use baton_core::records::effect::Notification;
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -59,6 +59,8 @@ pub(super) struct Queues {
     pub timers: Queue<Timers>,
     pub questions: Queue<BTreeSet<QuestionId>>,
     pub notices: Queue<BTreeMap<EffectId, QueuedNotice>>,
+    /// Attempts whose worktrees nobody needs any more.
+    pub removals: Queue<BTreeMap<EffectId, AttemptId>>,
 }
 
 impl Queues {
@@ -75,6 +77,11 @@ impl Queues {
         self.notices.wake();
     }
 
+    pub(super) fn retire(&self, id: EffectId, attempt: AttemptId) {
+        self.removals.lock().insert(id, attempt);
+        self.removals.wake();
+    }
+
     /// The auto-responder is done with the question; its notice can be sent.
     pub(super) fn looked_at(&self, question: QuestionId) {
         self.questions.lock().remove(&question);
@@ -87,10 +94,11 @@ impl Queues {
         self.notices.wake();
     }
 
-    /// Clears everything, because another server does it from now on.
+    /// Clears what another server does from now on.
     pub(super) fn clear(&self) {
         *self.timers.lock() = Timers::default();
         self.questions.lock().clear();
         self.notices.lock().clear();
+        self.removals.lock().clear();
     }
 }

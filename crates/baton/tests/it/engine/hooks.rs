@@ -224,3 +224,30 @@ fn the_next_attempt_waits_for_the_hook_of_the_last_one_in_its_folder() {
     up.end();
     assert_eq!(read(repo.home.join("order")), "stands\nagent\n");
 }
+
+#[test]
+fn a_removal_that_takes_long_delays_neither_questions_nor_the_end() {
+    let repo = with_hooks(ASKS, |home| {
+        let (asked, home) = (hooks(home, &["on_question"]), home.display());
+        format!(
+            "{asked}seconds = 3600\nbefore_remove = [\"sh\", \"-c\", '''touch {home}/removing; \
+             until [ -e {home}/go ]; do sleep 0.05; done''']\n"
+        )
+    });
+    let first = repo.add("First", &[]);
+    let up = repo.up();
+    repo.until("a question", || repo.status(&first) == "AWAITING_RESPONSE");
+    repo.stdout(&["task", "cancel", &first]);
+    repo.until("its worktree is about to be removed", || repo.home.join("removing").exists());
+    let second = repo.add("Second", &[]);
+    repo.until("the hook of its question", || names(&repo, &second) == ["on_question"]);
+    // Ends at once, and what is left is done after the next start.
+    up.end();
+    let attempt = repo.last_attempt(&first);
+    let folder = repo.state().join("worktrees").join(attempt);
+    assert!(folder.exists());
+    std::fs::write(repo.home.join("go"), "").unwrap();
+    let up = repo.up();
+    repo.until("it is removed", || !folder.exists());
+    up.end();
+}

@@ -45,7 +45,6 @@ fn row(kind: ItemKind) -> Option<Row> {
             recovered: |server| all_in(server, "Work", "provisional"),
             ..row(ServiceName::Dispatcher, |server| add(server, "Work"))
         },
-        ItemKind::Effect => row(ServiceName::Outbox, |server| add(server, "Work")),
         ItemKind::Landing => Row {
             recovered: |server| all_in(server, "First part", "done"),
             ..row(ServiceName::Loops, |server| {
@@ -91,6 +90,11 @@ fn row(kind: ItemKind) -> Option<Row> {
             recovered: |server| all_in(server, "Too much", "recycled"),
             ..row(ServiceName::Recycler, |server| add(server, "Too much"))
         },
+        ItemKind::Removal => row(ServiceName::WorktreeRemover, |server| {
+            let task = server.repo.add("Accepted", &[]);
+            server.repo.until_queue(&task, "provisional");
+            server.repo.stdout(&["accept", &task]);
+        }),
         ItemKind::Routine => row(ServiceName::Routines, |server| {
             server.repo.stdout(&["routine", "add", "Look at the alert", "--on", "webhook"]);
         }),

@@ -35,7 +35,8 @@ const fn runs(service: ServiceName) -> Runs {
         | ServiceName::Routines
         | ServiceName::Runs
         | ServiceName::Timers
-        | ServiceName::WorktreePool => Runs::Everywhere,
+        | ServiceName::WorktreePool
+        | ServiceName::WorktreeRemover => Runs::Everywhere,
         ServiceName::Heartbeat | ServiceName::Leader | ServiceName::LogRelay => Runs::OnSharedStore,
     }
 }

@@ -59,6 +59,7 @@ names! {
         Runs => "runs",
         Timers => "timers",
         WorktreePool => "worktree_pool",
+        WorktreeRemover => "worktree_remover",
     }
 }
 
@@ -66,7 +67,6 @@ names! {
     /// What a service works on.
     ItemKind {
         Attempt => "attempt",
-        Effect => "effect",
         /// A finished task that is being accepted, for a loop or by a policy.
         Landing => "landing",
         /// The tasks that wait to land on one branch.
@@ -79,6 +79,8 @@ names! {
         Push => "push",
         Question => "question",
         Recycle => "recycle",
+        /// A worktree that nobody needs any more.
+        Removal => "removal",
         Routine => "routine",
         Run => "run",
         Timer => "timer",
