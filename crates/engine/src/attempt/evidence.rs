@@ -1,6 +1,6 @@
 //! What an attempt came to: counted while it works, and measured in git when it is over.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use baton_core::base::git_name::{BranchName, CommitId};
 use baton_core::base::id::AttemptId;
@@ -19,9 +19,6 @@ use crate::git::{Checkout, CheckoutBase, Worktrees};
 use crate::projects::landing_rules::LandingRules;
 use crate::settings::Settings;
 use crate::user_tasks::checks::{CheckGround, Checks};
-
-/// For the project's own set-up in a scratch clone.
-const SETUP_TIMEOUT: Duration = Duration::from_mins(15);
 
 /// What the shifts of one attempt used up together.
 pub struct Spent {
@@ -194,7 +191,8 @@ impl BaseTrial<'_> {
         site.fence = context.projects.check_task_fence(worktrees, clone.folder());
         let user_tasks = &context.agents.user_tasks;
         if let Some(name) = &wanted.setup {
-            let ran = user_tasks.run_watched(&site, name, SETUP_TIMEOUT, &mut stop.clone(), None).await?;
+            let ran =
+                user_tasks.run_watched(&site, name, wanted.setup_timeout(), &mut stop.clone(), None).await?;
             match ran {
                 None => return Ok(None),
                 Some(ran) if !ran.succeeded => return Ok(Some(Vec::new())),

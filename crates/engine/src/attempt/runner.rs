@@ -7,7 +7,6 @@
 use crate::attempt::error::AttemptError;
 use crate::git::GitError;
 use crate::tasks::error::TaskError;
-use std::time::Duration;
 
 use baton_agents::driver::run_result::{EndReason, RunResult};
 use baton_core::ask::question::QuestionDraft;
@@ -37,9 +36,6 @@ use crate::settings::hooks::HookName;
 use crate::user_tasks::{TASKFILE, UserTaskError};
 
 pub use crate::attempt::agent_run::PROCESS_FILE;
-
-/// A set-up fetches and builds what the project needs; one that takes longer hangs.
-const SETUP_TIMEOUT: Duration = Duration::from_mins(15);
 
 pub struct Runner {
     pub(super) context: AttemptContext,
@@ -289,9 +285,16 @@ impl Runner {
             }
         }
         let Some(name) = setup else { return Ok(Prepared::Ready) };
-        match user_tasks.run_unless_stopped(&site, name, SETUP_TIMEOUT, &mut stop).await? {
+        let turn = tokio::select! {
+            turn = self.context.projects.setup_turn(task) => turn,
+            _ = stop.wait_for(|is_stopped| *is_stopped) => None,
+        };
+        let Some(turn) = turn else { return Ok(Prepared::Stopped) };
+        let timeout = settings.worktree.setup_timeout();
+        match user_tasks.run_unless_stopped(&site, name, timeout, &mut stop).await? {
             None => Ok(Prepared::Stopped),
             Some(ran) if ran.succeeded => {
+                turn.succeeded();
                 worktrees.note_set_up(checkout).await?;
                 Ok(Prepared::Ready)
             }

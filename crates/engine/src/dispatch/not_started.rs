@@ -20,6 +20,7 @@ use crate::base::error::EngineError;
 use crate::limits::Limits;
 use crate::limits::machine::Machine;
 use crate::projects::hold::HeldProjects;
+use crate::projects::setups::SetupTurns;
 use crate::runs::Runs;
 use crate::settings::Settings;
 use crate::tasks::service::TaskService;
@@ -39,6 +40,8 @@ pub struct Queueing {
     intakes: BTreeMap<AgentName, AgentIntake>,
     owned: OwnedQueues,
     held: HeldProjects,
+    /// Projects that no further attempt can set up now.
+    in_setup: BTreeSet<Option<ProjectId>>,
     /// What the machine is short of, if it takes no more work.
     short: Vec<MachineShortage>,
     routes: AgentRoutes,
@@ -54,6 +57,7 @@ pub struct Scheduling {
     pub settings: Arc<Settings>,
     pub limits: Limits,
     pub held: HeldProjects,
+    pub setups: SetupTurns,
     pub machine: Machine,
     /// Whether other machines may use the same store.
     pub is_shared: bool,
@@ -95,6 +99,8 @@ impl Scheduling {
         let agents = self.settings.served_roles();
         let owned = Runs::new(&self.tasks).owned_queues().await?;
         let held = self.held.clone();
+        // Where machines share a store, another one may set it up.
+        let in_setup = if self.is_shared { BTreeSet::new() } else { self.setups.busy() };
         let routes = self.limits.routes().await?;
         // Where machines share a store, another one may have room.
         let short = if self.is_shared { Vec::new() } else { self.machine.shortages() };
@@ -102,7 +108,7 @@ impl Scheduling {
         let quiet = self.settings.accounts.iter();
         let quiet =
             quiet.filter_map(|(name, account)| Some((name.clone(), account.quiet_until(now)?))).collect();
-        Ok(Queueing { agents, capacity, load, intakes, owned, held, short, routes, quiet, now })
+        Ok(Queueing { agents, capacity, load, intakes, owned, held, in_setup, short, routes, quiet, now })
     }
 }
 
@@ -121,6 +127,9 @@ impl Queueing {
         let spec = task.spec();
         if let Some(question) = self.held.question(spec.project_id) {
             return Some(NotStarted::project_held(question));
+        }
+        if self.in_setup.contains(&spec.project_id) {
+            return Some(NotStarted::in_setup());
         }
         let agent = match self.routes.choose(&task.route_wish(&spec.role)) {
             Ok(place) => place.agent,
@@ -169,6 +178,12 @@ impl NotStarted {
         let message =
             format!("the set-up of its project fails; see to it, then answer: baton answer {question} TEXT");
         Self { code: "project_held".to_owned(), message }
+    }
+
+    fn in_setup() -> Self {
+        let message = "the set-up of its project is under way for other tasks; it starts when that has ended"
+            .to_owned();
+        Self { code: "project_in_setup".to_owned(), message }
     }
 
     /// Nobody knows when a machine has room; but an agent that ends gives some back.

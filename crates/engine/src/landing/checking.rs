@@ -1,7 +1,7 @@
 //! Runs the checks on one commit, in a scratch clone, and keeps what they said about its tree.
 
 use std::fmt::Write;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use baton_core::base::git_name::{BranchName, CommitId};
 use baton_core::base::id::AttemptId;
@@ -22,9 +22,6 @@ use crate::landing::error::LandingError;
 use crate::landing::lander::Lander;
 use crate::user_tasks::Site;
 use crate::user_tasks::checks::{CheckGround, Checks};
-
-/// For the project's own set-up in a scratch clone.
-const SETUP_TIMEOUT: Duration = Duration::from_mins(15);
 
 /// Everything that runs on a commit.
 #[derive(Clone)]
@@ -193,7 +190,10 @@ impl Lander {
         let (_alive, mut stop) = watch::channel(false);
         if let Some(name) = &wanted.setup {
             live.note(&format!("== set-up: {name} =="));
-            let ran = self.user_tasks.run_watched(&site, name, SETUP_TIMEOUT, &mut stop, Some(live)).await?;
+            let ran = self
+                .user_tasks
+                .run_watched(&site, name, wanted.setup_timeout(), &mut stop, Some(live))
+                .await?;
             if let Some(ran) = ran.filter(|ran| !ran.succeeded) {
                 return Err(LandingError::SetupFailed { output: self.user_tasks.told(&ran) }.into());
             }

@@ -99,7 +99,8 @@ impl Projects {
     /// `takes_cold` includes projects without a clone on this machine.
     pub(crate) async fn reach(&self, takes_cold: bool) -> Result<Reach, EngineError> {
         let labels = self.node.labels.clone();
-        let held = self.held_now().await?;
+        let mut held = self.held_now().await?;
+        held.extend(self.setups.busy());
         let is_home_held = held.contains(&None);
         if !self.place.store.is_shared() {
             let mut elsewhere: BTreeSet<ProjectId> = held.into_iter().flatten().collect();

@@ -19,6 +19,7 @@ mod own_settings;
 pub mod push;
 mod remote_files;
 pub mod repositories;
+pub mod setups;
 pub mod source;
 mod task_values;
 pub(crate) mod trunk;
@@ -35,6 +36,7 @@ use crate::projects::hold::HeldProjects;
 use crate::projects::landing_rules::WrittenDefinitions;
 use crate::projects::leased_values::LeasedValues;
 use crate::projects::repositories::Repositories;
+use crate::projects::setups::SetupTurns;
 use crate::settings::Settings;
 use crate::settings::location::StateLocation;
 use crate::tasks::service::TaskService;
@@ -50,6 +52,8 @@ pub struct Projects {
     pub here: ProjectsHere,
     /// Which projects wait for a person to see to them.
     pub held: HeldProjects,
+    /// How many of each are being set up.
+    pub setups: SetupTurns,
     /// What tasks have alone on this machine.
     pub(crate) values: LeasedValues,
     definitions: WrittenDefinitions,
@@ -79,6 +83,7 @@ impl Projects {
             repositories: Repositories::default(),
             here: ProjectsHere::default(),
             held: HeldProjects::default(),
+            setups: SetupTurns::default(),
             values: LeasedValues::new(&place),
             definitions: WrittenDefinitions::default(),
             serving: settings.clone(),

@@ -126,6 +126,7 @@ impl Workspace {
             settings: self.settings.clone(),
             limits: self.limits.clone(),
             held: self.projects.held.clone(),
+            setups: self.projects.setups.clone(),
             machine: self.machine.clone(),
             is_shared: self.node.is_shared,
         }

@@ -1,7 +1,9 @@
 //! The small tables of the settings file.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU64;
 use std::str::FromStr;
+use std::time::Duration;
 
 use baton_core::base::accept_policy::AcceptPolicy;
 use baton_core::base::text::AgentName;
@@ -9,10 +11,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::git::Setup;
-use crate::settings::POLICIES;
 use crate::settings::fence::FenceSettings;
 use crate::settings::permissions::PermissionSettings;
 use crate::settings::webhook::Webhook;
+use crate::settings::{POLICIES, at_least_one};
 
 /// `[roles.NAME]`
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
@@ -50,6 +52,9 @@ fn webhook<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Webhook>
     Webhook::from_str(&address).map(Some).map_err(serde::de::Error::custom)
 }
 
+/// A set-up fetches and builds what the project needs.
+const SETUP_SECONDS: NonZeroU64 = at_least_one(15 * 60);
+
 /// `[worktree]`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -64,6 +69,8 @@ pub struct WorktreeSettings {
     pub reuse_links: bool,
     /// A user task to run in each new worktree before the agent starts.
     pub setup: Option<String>,
+    /// How long that may take, in seconds; one that takes longer has failed.
+    pub setup_seconds: NonZeroU64,
     /// User tasks that keep running beside the agent, in its fence, until its attempt ends: a development server, for example.
     /// The first is linked on the task's page if there is a port `PORT` in `values`, any other by `NAME_PORT`.
     pub services: Vec<String>,
@@ -94,6 +101,7 @@ impl Default for WorktreeSettings {
             reuse: Vec::new(),
             reuse_links: false,
             setup: None,
+            setup_seconds: SETUP_SECONDS,
             services: Vec::new(),
             cleanup: None,
             values: BTreeMap::new(),
@@ -106,6 +114,10 @@ impl Default for WorktreeSettings {
 }
 
 impl WorktreeSettings {
+    pub(crate) const fn setup_timeout(&self) -> Duration {
+        Duration::from_secs(self.setup_seconds.get())
+    }
+
     /// What a fresh clone gets.
     pub(crate) fn for_clone(&self) -> Setup {
         Setup {

@@ -7,5 +7,6 @@ mod importing;
 mod project_settings;
 mod projects;
 mod repositories;
+mod setups;
 mod starting;
 mod trust;
