@@ -140,11 +140,6 @@ pub enum TaskNote {
 const NOTES_MAX: usize = 20;
 
 impl Ledger {
-    /// Whether a person's message waits for an agent.
-    pub fn has_queued_messages(&self) -> bool {
-        self.messages.is_some_and(|messages| messages.has_queued())
-    }
-
     /// When there are too many, those go first that say nothing about the work: a night of restarts must not make the next
     /// agent forget why its work came back.
     pub(crate) fn note(&mut self, note: TaskNote) {

@@ -18,7 +18,7 @@ use baton_store::model::record_kind::RecordKind;
 
 use crate::attempt::evidence::{Spent, measure};
 use crate::attempt::executor::{Executed, Executor};
-use crate::attempt::journal::RunJournal;
+use crate::attempt::journal::{RunJournal, has_to_be_heard};
 use crate::attempt::settlement::{Exit, StepWords};
 use crate::base::error::EngineError;
 use crate::runs::{Runs, exited, goes_on, hold, stamp};
@@ -115,7 +115,9 @@ impl Executor<'_> {
         let mut decision = self.context.tasks.decision(self.task.id());
         loop {
             let stored = self.context.tasks.task(self.task.id()).await?;
-            if listening.is_open() && stored.value.ledger().has_queued_messages() {
+            if listening.is_open()
+                && self.context.tasks.queued_messages(&stored.value).await?.iter().any(has_to_be_heard)
+            {
                 return Ok(Then::Listen);
             }
             let context = self.context.tasks.context(Actor::Baton).await?;

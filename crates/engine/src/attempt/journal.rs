@@ -203,3 +203,9 @@ pub(crate) fn told(messages: &[Message]) -> (Vec<NonBlank>, u32) {
     let number = messages.last().map_or(0, |message| message.number);
     (messages.iter().map(|message| message.text.clone()).collect(), number)
 }
+
+/// Whether an agent that has ended is started again for it. What Baton itself has to tell, such as the end of a service, goes
+/// with the next prompt, if there is one.
+pub(crate) fn has_to_be_heard(message: &Message) -> bool {
+    message.author != Actor::Baton
+}

@@ -16,7 +16,7 @@ use tracing::Span;
 use crate::attempt::ending::{Ending, Listening, Then, overtaken};
 use crate::attempt::evidence::Spent;
 use crate::attempt::executor::Executor;
-use crate::attempt::journal::RunJournal;
+use crate::attempt::journal::{RunJournal, has_to_be_heard};
 use crate::attempt::settlement::wants_code;
 use crate::base::error::EngineError;
 use crate::runs::gate;
@@ -73,7 +73,8 @@ impl Executor<'_> {
         let report = &said.report;
         let mut decision = self.context.tasks.decision(self.task.id());
         loop {
-            let (session, unheard) = book.unheard().await?;
+            let (session, mut unheard) = book.unheard().await?;
+            unheard.retain(has_to_be_heard);
             if !unheard.is_empty() && is_dangerous(self.task) {
                 let why = "somebody wrote to it while it worked, and it ended without having read that";
                 return self.ask_to_run_again(book, spent, why, &text).await;

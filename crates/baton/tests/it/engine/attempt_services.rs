@@ -94,10 +94,15 @@ fn a_service_that_fails_is_shown_and_told_once_and_not_restarted() {
     assert!(shown.contains("exit code 3") && shown.contains("no database"), "{shown}");
     fs::write(repo.home.join("go"), "").unwrap();
     repo.until_queue(&task, "provisional");
+    // An agent that has ended is not started again for it: the next prompt has it.
+    let prompts = || read(repo.home.join("prompts"));
+    assert_eq!((prompts().matches("# Look").count(), repo.attempts(&task).len()), (1, 1), "{}", prompts());
+    repo.stdout(&["reject", &task, "--reason", "Use the database"]);
+    repo.until("the second attempt is over", || {
+        repo.queue(&task) == "provisional" && repo.attempts(&task).len() == 2
+    });
     up.end();
-    let attempts = repo.attempts(&task).len();
-    assert_eq!(read(repo.home.join("starts")).lines().count(), attempts, "once for each attempt");
-    let prompts = read(repo.home.join("prompts"));
-    assert_eq!(prompts.matches("has ended and is not started again").count(), 1, "{prompts}");
-    assert!(prompts.contains("## Baton says"), "{prompts}");
+    assert_eq!(read(repo.home.join("starts")).lines().count(), 2, "once for each attempt");
+    assert_eq!(prompts().matches("has ended and is not started again").count(), 1, "{}", prompts());
+    assert!(prompts().contains("## Baton says"), "{}", prompts());
 }
