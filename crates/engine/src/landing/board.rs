@@ -37,6 +37,8 @@ pub struct LandingBoard {
 #[derive(Clone, Default)]
 struct Activities {
     lanes: BTreeMap<LaneKey, LaneActivity>,
+    /// Why a policy could not accept finished work when it last tried.
+    not_accepted: BTreeMap<TaskId, String>,
     runs: LiveRuns,
 }
 
@@ -116,6 +118,20 @@ impl LandingBoard {
         known.lanes.insert(lane.clone(), activity);
         drop(known);
         self.note_change();
+    }
+
+    /// A policy tried to accept finished work; `error` says why it could not. It tries again.
+    pub(crate) fn note_accepting(&self, task: TaskId, error: Option<String>) {
+        let mut known = self.known();
+        match error {
+            Some(error) => known.not_accepted.insert(task, error),
+            None => known.not_accepted.remove(&task),
+        };
+    }
+
+    /// Why a policy cannot accept this task.
+    pub(crate) fn why_not_accepted(&self, task: TaskId) -> Option<String> {
+        self.known().not_accepted.get(&task).cloned()
     }
 
     /// A person wants this lane to go on now: what is known to keep it may be over.

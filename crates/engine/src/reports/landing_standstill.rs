@@ -11,6 +11,7 @@ use baton_core::task::Task;
 use baton_core::task::not_landed::NotLanded;
 
 use crate::base::error::EngineError;
+use crate::landing::board::LandingBoard;
 use crate::landing::error::LandingError;
 use crate::landing::lanes::LaneKey;
 use crate::landing::reviewer;
@@ -60,9 +61,10 @@ pub(super) fn stopped_lane(lane: &LaneKey, error: &str) -> Option<Standstill> {
 }
 
 /// Finished work that a policy would accept, and about which a person has to decide after all: it contains work that was
-/// refused, or its review cannot come to a result.
+/// refused, something keeps it from being accepted, or its review cannot come to a result.
 pub(super) async fn unaccepted(
     projects: &Projects,
+    board: &LandingBoard,
     provisional: &[Task],
 ) -> Result<Vec<Standstill>, EngineError> {
     let mut waiting = Vec::new();
@@ -84,6 +86,12 @@ pub(super) async fn unaccepted(
                 format!("baton reject {id} --reason TEXT"),
             ];
             waiting.push(about(task, StandstillReason::ContainsRefused, message, commands));
+            continue;
+        }
+        if let Some(error) = board.why_not_accepted(id) {
+            let message = format!("{id} is finished and cannot be accepted yet; it is tried again: {error}");
+            let commands = vec![format!("baton accept {id}"), format!("baton reject {id} --reason TEXT")];
+            waiting.push(about(task, StandstillReason::NotAccepted, message, commands));
             continue;
         }
         if step != PolicyStep::Review {

@@ -64,6 +64,8 @@ pub enum StandstillReason {
     LandingStopped,
     /// Finished work that no policy accepts, because it contains work that a person refused.
     ContainsRefused,
+    /// Finished work that a policy tries to accept and cannot: its hook fails, for example.
+    NotAccepted,
     /// No other agent could review finished work.
     ReviewStuck,
 }
@@ -85,7 +87,7 @@ pub async fn load_standstills(
     found.extend(recycled.iter().filter_map(|task| breakdown_cancelled(task, &cancelled)));
     found.extend(dead_dependencies(tasks, &cancelled, &lost).await?);
     let provisional = newest(tasks, QueueName::Provisional).await?;
-    found.extend(unaccepted(projects, &provisional).await?);
+    found.extend(unaccepted(projects, board, &provisional).await?);
     found.extend(provisional.iter().filter_map(plan_to_approve));
     found.extend(provisional.iter().filter_map(no_progress));
     found.extend(newest(tasks, QueueName::Breakdown).await?.iter().filter_map(plan_wanted));

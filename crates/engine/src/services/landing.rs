@@ -186,12 +186,15 @@ impl LandingService {
 
     async fn accept(&self, task: TaskId, policy: AcceptPolicy) -> Result<(), EngineError> {
         let actor = Actor::policy(format!("accept_when = {policy}"));
-        match self.workspace.acceptor().accept(task, false, actor).await {
+        let accepted = match self.workspace.acceptor().accept(task, false, actor).await {
             Ok(_) => Ok(()),
             // Somebody decided first.
             Err(refused) if refused.is::<CommandRefusal>() => Ok(()),
             Err(error) => Err(error),
-        }
+        };
+        let error = accepted.as_ref().err().map(|error| format!("{error}\n{}", error.hint()));
+        self.workspace.landing.note_accepting(task, error);
+        accepted
     }
 }
 

@@ -251,3 +251,28 @@ fn a_removal_that_takes_long_delays_neither_questions_nor_the_end() {
     repo.until("it is removed", || !folder.exists());
     up.end();
 }
+
+#[test]
+fn a_hook_that_keeps_a_policy_from_accepting_is_among_what_waits_for_a_person() {
+    let repo = with_hooks("turns 1; work", |home| {
+        let home = home.display();
+        format!(
+            "[checks]\nfine = [\"true\"]\n[hooks]\nrun_as = \"person\"\n\
+             before_landing = [\"sh\", \"-c\", '''[ -e {home}/go ] || {{ echo no release today; exit 3; }}''']\n"
+        )
+    });
+    let path = repo.folder.join(".agent/baton.toml");
+    std::fs::write(&path, format!("accept_when = \"green\"\n{}", read(&path))).unwrap();
+    let task = repo.add("Listen", &[]);
+    let up = repo.up();
+    let standing = || repo.json(&["questions"])["standstills"].as_array().unwrap().clone();
+    repo.until("it is said", || standing().iter().any(|one| one["reason"] == "not_accepted"));
+    let found = standing();
+    assert_eq!(found[0]["task_id"], task.as_str());
+    assert!(found[0]["message"].as_str().unwrap().contains("no release today"), "{found:#?}");
+    assert!(repo.stdout(&["questions"]).contains("no release today"));
+    std::fs::write(repo.home.join("go"), "").unwrap();
+    repo.until_queue(&task, "done");
+    assert!(standing().is_empty());
+    up.end();
+}

@@ -51,6 +51,7 @@ const fn badge(reason: StandstillReason) -> StateBadge {
         StandstillReason::BranchFails => ("Branch fails", "✗", "failed"),
         StandstillReason::LandingStopped => ("Cannot land", "✗", "failed"),
         StandstillReason::ContainsRefused => ("Look first", "▲", "asking"),
+        StandstillReason::NotAccepted => ("Not accepted", "✗", "failed"),
         StandstillReason::ReviewStuck => ("No review", "▲", "asking"),
     };
     StateBadge { word, glyph, tone }
@@ -117,7 +118,10 @@ fn verbs(one: &Standstill) -> Markup {
                 (cancel(one.task_id))
             },
             StandstillReason::BranchFails | StandstillReason::LandingStopped => a.button.primary href="/landing" { "Landing" },
-            StandstillReason::NoProgress | StandstillReason::ReviewStuck | StandstillReason::ContainsRefused => {
+            StandstillReason::NoProgress
+            | StandstillReason::NotAccepted
+            | StandstillReason::ReviewStuck
+            | StandstillReason::ContainsRefused => {
                 @if let Some(task) = one.task_id { a.button.primary href={ "/tasks/" (task) "/diff" } { "Review it yourself" } }
             },
             StandstillReason::ProjectUnavailable => a.button href="/health" { "Health" },

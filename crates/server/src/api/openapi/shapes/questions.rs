@@ -68,6 +68,7 @@ fn standstill() -> Value {
         "branch_fails",
         "landing_stopped",
         "contains_refused",
+        "not_accepted",
         "review_stuck",
     ];
     object(&[
