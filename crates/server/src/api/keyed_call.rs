@@ -8,6 +8,7 @@ use baton_core::base::id::SessionId;
 use baton_core::people::actor::Actor;
 use baton_core::records::change::{Change, Record, WriteGuard};
 use baton_core::records::receipt::{KeptAnswer, Receipt, ReceiptKey, RequestedWork};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 use tokio::sync::OwnedMutexGuard;
 use tokio::time::{Instant, sleep};
@@ -49,7 +50,7 @@ impl KeyedCall {
             Actor::Human { name } => name.clone(),
             other => other.to_string(),
         };
-        Self { app: app.clone(), person, scope, key, digest: digest(body) }
+        Self { app: app.clone(), person, scope, key, digest: digest(&canonical(body)) }
     }
 
     pub(crate) fn key(&self) -> &str {
@@ -125,7 +126,8 @@ impl KeyedCall {
     async fn known(&self) -> Result<(ReceiptKey, Option<Receipt>)> {
         let now = self.app.tasks().store.now().await?;
         let today = now.ms() / KEPT_MS;
-        for day in [today, today - 1] {
+        // A clock that was set back must not forget what is from tomorrow now.
+        for day in [today, today - 1, today + 1] {
             let known = self.app.tasks().store.receipt(&self.key_on(day)).await?;
             if let Some(receipt) = known.filter(|receipt| now.ms_since(receipt.at) < KEPT_MS) {
                 return Ok((receipt.key.clone(), Some(receipt)));
@@ -158,6 +160,12 @@ impl KeyedCall {
             }
         }
     }
+}
+
+/// JSON that says the same is the same request, however it is written: the order of keys and spaces mean nothing.
+fn canonical(body: &[u8]) -> Vec<u8> {
+    serde_json::from_slice::<Value>(body)
+        .map_or_else(|_| body.to_owned(), |json| json.to_string().into_bytes())
 }
 
 fn digest(bytes: &[u8]) -> String {

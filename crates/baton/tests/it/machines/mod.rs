@@ -6,7 +6,7 @@ mod fleet;
 mod landing;
 mod limits;
 mod network;
-mod network_cuts;
+pub(crate) mod network_cuts;
 mod notices;
 mod remote_outage;
 mod routines;

@@ -326,7 +326,7 @@ fn daemon(network: &Network, home: &Path) -> Running {
 }
 
 /// The library that changes a program's clock. Without it the clocks agree, which is reported.
-fn faketime() -> Option<String> {
+pub(crate) fn faketime() -> Option<String> {
     let found = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib", "/usr/lib64"]
         .map(|folder| format!("{folder}/faketime/libfaketime.so.1"))
         .into_iter()

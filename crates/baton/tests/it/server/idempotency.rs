@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::client::{Answer, send};
 use super::test_server::TestServer;
+use crate::machines::network_cuts::faketime;
 
 fn create(server: &TestServer, path: &str, key: &str, body: &Value) -> Answer {
     send(&server.address, "POST", path, &[("Idempotency-Key", key)], Some(body.to_string().as_bytes()))
@@ -201,4 +202,40 @@ fn a_tool_that_is_called_again_with_its_key_creates_nothing_more() {
     let other = create(&server, "/api/tools/add_task", "once", &json!({ "title": "Another" }));
     assert_eq!(other.error(), (409, "CONFLICT".to_owned()));
     assert_eq!(server.read("/api/tasks")["tasks"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn the_same_request_written_differently_is_a_repeat() {
+    let server = TestServer::without_agents().start();
+    let post = |body: &str| {
+        send(&server.address, "POST", "/api/tasks", &[("Idempotency-Key", "once")], Some(body.as_bytes()))
+    };
+    let first = post(r#"{"title":"Fix the login","description":"On Mondays."}"#);
+    let again = post(r#"{ "description": "On Mondays.", "title": "Fix the login" }"#);
+    assert_eq!((first.status, again.status, again.json()), (201, 201, first.json()));
+    let other = post(r#"{"title":"Fix the login","description":"On Tuesdays."}"#);
+    assert_eq!(other.error(), (409, "CONFLICT".to_owned()));
+}
+
+#[test]
+fn a_clock_that_is_set_back_forgets_no_key() {
+    let Some(library) = faketime() else { return };
+    let mut server = TestServer::without_agents();
+    let shift = |by: &str| {
+        let all = [("LD_PRELOAD", library.as_str()), ("FAKETIME", by), ("FAKETIME_DONT_FAKE_MONOTONIC", "1")];
+        all.map(|(name, value)| (name.to_owned(), value.to_owned()))
+    };
+    let body = json!({ "title": "Fix the login" });
+    server.variables.extend(shift("+23h"));
+    let mut server = server.start();
+    let first = create(&server, "/api/tasks", "once", &body);
+    assert_eq!(first.status, 201, "{first:?}");
+    for by in ["+13h", "+5h", "+0h"] {
+        server.stop();
+        server.variables.retain(|(name, _)| name != "FAKETIME");
+        server.variables.extend(shift(by).into_iter().filter(|(name, _)| name == "FAKETIME"));
+        server.up(&["--listen", "127.0.0.1:0"]);
+        let again = create(&server, "/api/tasks", "once", &body);
+        assert_eq!((again.status, again.json()), (201, first.json()), "{by}");
+    }
 }
