@@ -1,7 +1,8 @@
 //! When a routine is due: five fields as in crontab, read as local time of a time zone.
 //!
 //! A local time that does not exist, because clocks are put forward, is due as much later; one that occurs twice is due the
-//! first time only. So what runs once a day runs once on each day.
+//! first time only. So what runs once a day runs once on each day. What runs in every hour also runs in the hour that occurs
+//! twice, both times.
 
 use std::fmt;
 use std::str::FromStr;
@@ -95,13 +96,14 @@ impl Schedule {
         let moment = jiff::Timestamp::from_millisecond(now.ms()).ok()?;
         let local = zone.to_datetime(moment);
         let mut best: Option<Timestamp> = None;
-        let mut civil = zone.to_datetime(search_start(moment, zone)?);
+        let mut civil = search_start(moment, zone, self.is_hourly())?;
         for _ in 0..STEPS_MAX {
             civil = next_civil(&crontab, civil)?;
-            let at = zone.to_ambiguous_timestamp(civil).compatible().ok()?;
-            let at = Timestamp::from_ms(at.as_millisecond());
-            if at > now && best.is_none_or(|best| at < best) {
-                best = Some(at);
+            for at in self.moments(civil, zone)? {
+                let at = Timestamp::from_ms(at.as_millisecond());
+                if at > now && best.is_none_or(|best| at < best) {
+                    best = Some(at);
+                }
             }
             // Local times after this one are due later than whatever was found.
             if civil > local && best.is_some() {
@@ -109,6 +111,19 @@ impl Schedule {
             }
         }
         best
+    }
+
+    /// When it is due at this local time.
+    fn moments(&self, civil: DateTime, zone: &TimeZone) -> Option<Vec<jiff::Timestamp>> {
+        let found = zone.to_ambiguous_timestamp(civil);
+        let first = found.compatible().ok()?;
+        let again = found.later().ok().filter(|later| self.is_hourly() && *later > first);
+        Some(std::iter::once(first).chain(again).collect())
+    }
+
+    /// Whether it runs in every hour.
+    fn is_hourly(&self) -> bool {
+        matches!(self.0.split(' ').nth(1), Some("*" | "*/1"))
     }
 
     /// Read as UTC: the fields are a local time's, and which moment that is is decided here.
@@ -119,11 +134,15 @@ impl Schedule {
     }
 }
 
-/// Where to begin: at the moment itself, or before a change of the clocks shortly before it.
-fn search_start(moment: jiff::Timestamp, zone: &TimeZone) -> Option<jiff::Timestamp> {
-    let before =
-        jiff::Timestamp::from_millisecond(moment.as_millisecond().saturating_sub(SHIFT_MAX_MS)).ok()?;
-    Some(if zone.to_offset(before) == zone.to_offset(moment) { moment } else { before })
+/// The local time to begin at: that of the moment, or one before a change of the clocks nearby. Local times from before it are
+/// due later where the clocks go forward, and again where they go back.
+fn search_start(moment: jiff::Timestamp, zone: &TimeZone, is_hourly: bool) -> Option<DateTime> {
+    let shifted =
+        |by: i64| jiff::Timestamp::from_millisecond(moment.as_millisecond().saturating_add(by)).ok();
+    let (before, after) = (shifted(-SHIFT_MAX_MS)?, shifted(SHIFT_MAX_MS)?);
+    let changes = |at: jiff::Timestamp| zone.to_offset(at) != zone.to_offset(moment);
+    let is_near = changes(before) || (is_hourly && changes(after));
+    Some(zone.to_datetime(if is_near { before } else { moment }))
 }
 
 fn next_civil(crontab: &cronexpr::Crontab, civil: DateTime) -> Option<DateTime> {
@@ -258,6 +277,30 @@ mod tests {
             moments(&quarters, "2026-03-29T00:40:00Z", 3),
             ["2026-03-29T00:45", "2026-03-29T01:00", "2026-03-29T01:15"]
         );
+    }
+
+    #[test]
+    fn what_runs_in_every_hour_runs_in_both_of_the_hour_that_occurs_twice() {
+        // From 02:00 to 03:00 local time, from 00:00 and again from 01:00 UTC.
+        let hours = Schedule::every("hour").unwrap();
+        assert_eq!(
+            moments(&hours, "2026-10-24T22:30:00Z", 5),
+            [
+                "2026-10-24T23:00",
+                "2026-10-25T00:00",
+                "2026-10-25T01:00",
+                "2026-10-25T02:00",
+                "2026-10-25T03:00"
+            ]
+        );
+        let halves = Schedule::every("30 minutes").unwrap();
+        assert_eq!(
+            moments(&halves, "2026-10-25T00:10:00Z", 4),
+            ["2026-10-25T00:30", "2026-10-25T01:00", "2026-10-25T01:30", "2026-10-25T02:00"]
+        );
+        // Every two hours is a matter of the day again.
+        let rarely = Schedule::every("2 hours").unwrap();
+        assert_eq!(moments(&rarely, "2026-10-24T23:30:00Z", 2), ["2026-10-25T00:00", "2026-10-25T03:00"]);
     }
 
     proptest! {
