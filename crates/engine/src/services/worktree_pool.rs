@@ -24,16 +24,16 @@ impl WorktreePool {
         Self { workspace, items, seen: BTreeSet::new(), is_begun: false }
     }
 
-    /// Creates missing worktrees. Does not run git if none is missing.
+    /// Creates missing worktrees, and removes what there is too much. Does not run git if neither is the case.
     async fn stock(&mut self, worktrees: &Worktrees, branch: &BranchName) -> Result<(), EngineError> {
         let projects = &self.workspace.projects;
         let settings = projects.settings_in(&projects.people_folder(worktrees))?;
-        let wanted = usize::try_from(settings.worktree.spares).unwrap_or(0);
-        if wanted == 0 {
-            return Ok(());
-        }
+        // No more agents than run here can start at once.
+        let spares = settings.worktree.spares.min(self.workspace.settings.max_agents);
+        let wanted = usize::try_from(spares).unwrap_or(0);
         let repository = worktrees.repository().git_dir().to_owned();
-        if !self.seen.contains(&repository) || worktrees.spares_standing() < wanted {
+        let is_seen = wanted == 0 || self.seen.contains(&repository);
+        if !is_seen || worktrees.spares_standing() != wanted {
             worktrees.stock(branch, wanted).await?;
             self.seen.insert(repository);
         }

@@ -89,8 +89,8 @@ pub struct WorktreeSettings {
     /// How many MiB an agent may print in one run before it is stopped and you are asked whether it may go on; 0 never asks.
     /// How much of that is kept is said by `[retention] log_mb`.
     pub max_log_mb: u64,
-    /// How many worktrees of each repository to prepare in advance, so that agents start at once. Each takes as much
-    /// space as a checkout.
+    /// How many worktrees of each repository to prepare in advance, so that agents start at once; no more than `max_agents`.
+    /// Each takes as much space as a checkout.
     pub spares: u32,
 }
 

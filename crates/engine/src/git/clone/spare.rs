@@ -14,7 +14,7 @@ use baton_core::base::git_name::{BranchName, CommitId};
 
 use crate::git::clone::make::failed;
 use crate::git::clone::private_clone::PrivateClone;
-use crate::git::clone::worktrees::Worktrees;
+use crate::git::clone::worktrees::{Worktrees, blocking};
 use crate::git::error::GitError;
 use crate::git::repository::lock::fingerprint;
 use crate::git::vault::folder;
@@ -23,16 +23,17 @@ use crate::git::vault::folder;
 const NUMBERS_MAX: u32 = 1_000;
 
 impl Worktrees {
-    /// Makes spares at the tip of the branch until there are `wanted`; returns how many it made. For one caller at a time:
-    /// what is half made is taken for what a crash left, and cleared.
+    /// Makes spares at the tip of the branch until there are `wanted`, or deletes what is more; returns how many it made. For
+    /// one caller at a time: what is half made is taken for what a crash left, and cleared.
     pub async fn stock(&self, branch: &BranchName, wanted: usize) -> Result<usize, GitError> {
         self.convert_legacy().await?;
         let folders = self.spare_folders();
         let whole = folders.iter().filter(|folder| self.whole_spare(folder).is_some()).count();
-        if whole >= wanted {
-            return Ok(0);
+        if whole > wanted {
+            self.delete_spares(wanted).await?;
         }
-        if whole < folders.len() || !self.spares_cleared.swap(true, Ordering::Relaxed) {
+        let is_any_broken = whole < folders.len();
+        if is_any_broken || (whole < wanted && !self.spares_cleared.swap(true, Ordering::Relaxed)) {
             self.clear_broken_spares().await?;
         }
         let mut made = 0;
@@ -97,6 +98,24 @@ impl Worktrees {
         let found = self.clone_in(folder);
         let is_whole = found.record.is_spare() && found.record.is_of(self.repository.git_dir());
         (is_whole && found.git_dir().is_dir()).then_some(found)
+    }
+
+    /// Deletes all but so many.
+    async fn delete_spares(&self, kept: usize) -> Result<(), GitError> {
+        let lock = self.lock().await?;
+        let mut spares: Vec<PrivateClone> =
+            self.spare_folders().iter().filter_map(|folder| self.whole_spare(folder)).collect();
+        let surplus = spares.split_off(kept.min(spares.len()));
+        // Without its record nobody takes it for a spare.
+        for spare in &surplus {
+            folder::delete(spare.record.folder()).map_err(failed("delete", spare.record.folder()))?;
+        }
+        drop(lock);
+        for spare in surplus {
+            let path = spare.folder.clone();
+            blocking("delete", &spare.folder, move || folder::delete(&path)).await?;
+        }
+        Ok(())
     }
 
     /// Removes what a crash left of a spare: a record without a folder, a folder without a record, or either half made.

@@ -99,3 +99,15 @@ async fn a_resumed_clone_from_a_spare_sees_where_its_target_leads_now() {
     let resumed = room.create(&next).await.unwrap();
     assert_eq!(repo.git(&resumed.folder, &["rev-parse", "main"]), later.as_str());
 }
+
+#[tokio::test]
+async fn spares_that_are_too_many_are_deleted() {
+    let repo = TestRepo::new();
+    let room = repo.room().await;
+    assert_eq!(room.stock(&branch("main"), 3).await.unwrap(), 3);
+    for left in [1, 0] {
+        assert_eq!(room.stock(&branch("main"), left).await.unwrap(), 0);
+        assert_eq!(room.spares_standing(), left);
+        assert_eq!(fs::read_dir(repo.state.join("checkouts")).unwrap().count(), left);
+    }
+}
