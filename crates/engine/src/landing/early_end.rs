@@ -17,7 +17,7 @@ use crate::landing::lander::{Lander, LaneRound};
 use crate::landing::lanes::Lane;
 use crate::landing::met;
 use crate::landing::start::{StartState, unlanded_start};
-use crate::landing::withdrawn;
+use crate::landing::withdrawn::{self, WithdrawnCommits};
 use crate::projects::landing_rules::LandingRules;
 use crate::settings::SettingsError;
 
@@ -38,8 +38,8 @@ impl Lander {
         }
         let mut has_left = false;
         for task in waiting {
-            let Some(commits) = found.remove(&task.id()) else { continue };
-            if let Some(giver) = withdrawn::open_giver(&self.projects, worktrees, task).await? {
+            let Some(WithdrawnCommits { commits, waits_for }) = found.remove(&task.id()) else { continue };
+            if let Some(giver) = waits_for {
                 staying.insert(task.id(), giver);
                 continue;
             }

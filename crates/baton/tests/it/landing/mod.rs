@@ -17,6 +17,7 @@ mod policies;
 mod protected;
 mod put_on;
 mod red;
+mod rewritten;
 mod said;
 mod twins;
 mod watching;
