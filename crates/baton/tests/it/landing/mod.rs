@@ -8,6 +8,7 @@ mod evidence;
 mod green;
 mod killed;
 mod lanes;
+mod last_look;
 mod let_go;
 mod many;
 mod marks;
