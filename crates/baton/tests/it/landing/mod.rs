@@ -6,6 +6,7 @@ mod branch_rules;
 mod early;
 mod evidence;
 mod green;
+mod included;
 mod killed;
 mod lanes;
 mod last_look;
