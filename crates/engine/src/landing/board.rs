@@ -1,6 +1,6 @@
 //! What this process does in each lane, and what people see of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use baton_agents::output::live::LiveOutput;
@@ -98,6 +98,22 @@ impl LandingBoard {
         }
         drop(known);
         self.note_change();
+    }
+
+    /// Whether something keeps this lane from going on.
+    pub(crate) fn is_stopped(&self, lane: &LaneKey) -> bool {
+        self.known().lanes.get(lane).is_some_and(|activity| activity.error.is_some())
+    }
+
+    /// Nothing waits in any other lane, so nothing keeps one.
+    pub(crate) fn forget_empty(&self, lanes: &BTreeSet<LaneKey>) {
+        let empty = |(lane, activity): (&LaneKey, &LaneActivity)| {
+            (activity.error.is_some() && !lanes.contains(lane)).then(|| lane.clone())
+        };
+        let empty: Vec<LaneKey> = self.known().lanes.iter().filter_map(empty).collect();
+        for lane in empty {
+            self.note_idle(&lane);
+        }
     }
 
     /// What keeps the lane from going on; it is retried.

@@ -2,7 +2,7 @@
 
 use std::process::Stdio;
 
-use super::{adding_agent, set_settings};
+use super::{adding_agent, commit_on_branch, set_settings};
 use crate::engine::test_repo::TestRepo;
 
 fn finished(check: &str) -> (TestRepo, String) {
@@ -170,4 +170,21 @@ fn nothing_but_the_refusal_is_said_where_everything_was_refused() {
     repo.git(&["checkout", "-q", "main"]);
     repo.stdout(&["accept", "--all"]);
     assert_eq!(said(&repo, &["accept", "--all"]).0, "Nothing to accept.\n");
+}
+
+#[test]
+fn what_kept_a_lane_is_not_shown_any_more_once_somebody_forced_work_past_it() {
+    let check = "test -e fixed.txt || ! test -e broken";
+    let repo = adding_agent(check, "exit 1");
+    let (waiting, repair) = (repo.add("Add a.txt", &[]), repo.add("Add fixed.txt", &[]));
+    repo.work_until(&[(&waiting, "provisional"), (&repair, "provisional")]);
+    commit_on_branch(&repo, "broken", "x\n");
+    let up = repo.up();
+    repo.stdout(&["accept", &waiting, "--no-wait"]);
+    let error = || repo.json(&["landing"])["lanes"][0]["error"].clone();
+    repo.until("the branch fails", || error().is_string());
+    repo.stdout(&["accept", &repair, "--force"]);
+    assert!(error().is_null(), "{}", error());
+    repo.until_queue(&waiting, "done");
+    up.end();
 }
