@@ -137,9 +137,13 @@ impl Acceptor {
                 for file in &files {
                     let _ = writeln!(text, "- {file}");
                 }
-                let (met, met_commits) = (Vec::new(), Vec::new());
-                let reason =
-                    NotLanded::Conflict { into: landing.branch, files: files.clone(), met, met_commits };
+                let reason = NotLanded::Conflict {
+                    into: landing.branch,
+                    files: files.clone(),
+                    met: Vec::new(),
+                    met_more: 0,
+                    met_commits: Vec::new(),
+                };
                 self.send_back(&task, &text, reason).await?;
                 return Ok(Accepted::Conflicted { files });
             }

@@ -21,6 +21,7 @@ mod put_on;
 mod red;
 mod rewritten;
 mod said;
+mod suspects;
 mod twins;
 mod watching;
 mod withdrawn;
