@@ -15,6 +15,7 @@ use crate::base::error::EngineError;
 use crate::landing::history::LandingHistory;
 use crate::landing::lanes::{self, Lane, LaneKey};
 use crate::landing::live_runs::{CheckSubject, LiveRuns};
+use crate::landing::lost;
 use crate::landing::views::{LandingView, LaneCandidate, LaneView, VerdictView};
 use crate::projects::Projects;
 use crate::projects::landing_rules;
@@ -209,14 +210,18 @@ async fn look(projects: &Projects, lane: &Lane) -> (Option<CommitId>, Option<Str
     }
     let Ok(worktrees) = projects.open_source(&lane.source).await else { return (None, None) };
     let tip = worktrees.repository().tip(branch).await.ok().flatten();
+    let project = lane.project.as_ref();
     let difference = match &lane.source {
         CodeSource::Here(folder) => {
-            let trunk = projects.trunk(&worktrees, lane.project.as_ref()).await.ok().flatten();
+            let trunk = projects.trunk(&worktrees, project).await.ok().flatten();
             landing_rules::difference(worktrees.repository(), branch, trunk, folder).await.ok().flatten()
         }
         CodeSource::Remote(_) => None,
     };
-    (tip, difference.map(|found| format!("{}; {}", found.detail, found.fix)))
+    let lost = lost::find_in_lane(projects, &worktrees, lane).await.ok().flatten();
+    let notes: Vec<String> =
+        lost.into_iter().chain(difference).map(|found| format!("{}; {}", found.detail, found.fix)).collect();
+    (tip, (!notes.is_empty()).then(|| notes.join(". ")))
 }
 
 fn lane_view(lane: Lane, tip: Option<CommitId>, known: &BTreeMap<LaneKey, LaneActivity>) -> LaneView {

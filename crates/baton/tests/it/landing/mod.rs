@@ -5,6 +5,7 @@ mod blame;
 mod branch_rules;
 mod early;
 mod evidence;
+mod gone;
 mod green;
 mod included;
 mod killed;
