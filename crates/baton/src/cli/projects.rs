@@ -21,7 +21,7 @@ pub(crate) enum ProjectCommand {
         /// Path of the repository [default: this one]
         #[arg(long, value_name = "DIR")]
         path: Option<PathBuf>,
-        /// Remote repository: every machine works on its own clone and pushes there
+        /// Address of the remote repository: every machine works on its own clone and pushes there
         #[arg(long, value_name = "URL")]
         remote: Option<RemoteUrl>,
         /// Description, for the agents

@@ -124,6 +124,7 @@ pub(crate) async fn look(api: &Api, task: TaskId) -> Result<LaneEnd, CliError> {
     match view.summary.queue {
         QueueName::Done => Ok(LaneEnd::Landed),
         QueueName::Landing => Ok(LaneEnd::Waiting { why: why_waiting(api, task).await? }),
+        queue @ QueueName::Rejected => Ok(LaneEnd::Left { queue }),
         queue => Ok(match last_reason(view) {
             Some(reason) => LaneEnd::SentBack { reason },
             None => LaneEnd::Left { queue },
@@ -131,12 +132,13 @@ pub(crate) async fn look(api: &Api, task: TaskId) -> Result<LaneEnd, CliError> {
     }
 }
 
-/// Why it was sent back last.
+/// Why it was sent back, if it was a lane that did so last.
 fn last_reason(view: TaskView) -> Option<Box<NotLanded>> {
-    view.notes.into_iter().rev().find_map(|note| match note {
-        TaskNote::NotLanded { reason, .. } => Some(reason),
-        TaskNote::Rejected { .. } | TaskNote::Requeued { .. } | TaskNote::Conflict { .. } => None,
-    })
+    let last = view.notes.into_iter().rev().find(|note| !matches!(note, TaskNote::Requeued { .. }));
+    match last {
+        Some(TaskNote::NotLanded { reason, .. }) => Some(reason),
+        _ => None,
+    }
 }
 
 /// Why waiting would take longer than anybody wants: its lane cannot go on, or it rests on a task that is not in it.

@@ -164,7 +164,7 @@ impl Narration {
     fn not_landed(&self, reason: &NotLanded) -> String {
         let tasks = reason.met().iter().rev().take(MET_MAX).map(|met| self.met_name(met));
         let met: Vec<String> = tasks.chain(reason.met_commits().iter().map(ToString::to_string)).collect();
-        let others = reason.met().len().saturating_sub(MET_MAX);
+        let others = reason.met().len().saturating_sub(MET_MAX) + reason.met_more() as usize;
         let more = if others == 0 { String::new() } else { format!(" and {others} more") };
         match reason {
             _ if !reason.is_fault_of_task() => format!("not landed: {}", reason.headline()),

@@ -2,6 +2,7 @@
 
 pub(crate) mod catalogue;
 mod exit_codes;
+mod landing;
 pub(crate) mod topics;
 
 use std::fmt::Write;
@@ -21,7 +22,7 @@ pub(crate) fn run(what: Option<&str>, is_json: bool) -> Result<String, CliError>
     let Some(what) = what else {
         return if is_json { output::json(&all_as_json()) } else { Ok(overview()) };
     };
-    if let Some(topic) = ExplainTopic::ALL.into_iter().find(|topic| topic.name().eq_ignore_ascii_case(what)) {
+    if let Some(topic) = ExplainTopic::find(what) {
         return if is_json { output::json(&topics::as_json(topic)) } else { Ok(topics::text(topic)) };
     }
     let found = catalogue::find(what);

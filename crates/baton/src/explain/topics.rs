@@ -9,21 +9,38 @@ use baton_core::transition::command::CommandName;
 use baton_core::transition::table::next_states;
 use serde_json::{Value, json};
 
+use crate::explain::landing;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ExplainTopic {
     States,
     Phases,
     Exits,
+    Landing,
+    Accept,
+    StartOn,
 }
 
 impl ExplainTopic {
-    pub(crate) const ALL: [Self; 3] = [Self::States, Self::Phases, Self::Exits];
+    pub(crate) const ALL: [Self; 6] =
+        [Self::States, Self::Phases, Self::Exits, Self::Landing, Self::Accept, Self::StartOn];
+
+    /// By its name, or that of the setting that it is about.
+    pub(crate) fn find(what: &str) -> Option<Self> {
+        let what = what.to_lowercase().replace('-', "_");
+        Self::ALL
+            .into_iter()
+            .find(|topic| what == topic.name() || *topic == Self::Accept && what == "accept_when")
+    }
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::States => "states",
             Self::Phases => "phases",
             Self::Exits => "exits",
+            Self::Landing => "landing",
+            Self::Accept => "accept",
+            Self::StartOn => "start_on",
         }
     }
 
@@ -32,6 +49,9 @@ impl ExplainTopic {
             Self::States => "Task states and their transitions",
             Self::Phases => "Phases of the Plan → Execute → Review loop",
             Self::Exits => "Exit reasons of recipes and what they mean",
+            Self::Landing => "How accepted work gets into its branch",
+            Self::Accept => "Who accepts finished work",
+            Self::StartOn => "When tasks start that depend on others",
         }
     }
 }
@@ -41,6 +61,9 @@ pub(crate) fn text(topic: ExplainTopic) -> String {
         ExplainTopic::States => states(),
         ExplainTopic::Phases => phases(),
         ExplainTopic::Exits => exits(),
+        ExplainTopic::Landing => landing::LANDING.to_owned(),
+        ExplainTopic::Accept => landing::accept(),
+        ExplainTopic::StartOn => landing::START_ON.to_owned(),
     }
 }
 
@@ -118,6 +141,10 @@ pub(crate) fn as_json(topic: ExplainTopic) -> Value {
                 "reason": reason.as_str(), "category": reason.category().as_str(), "message": reason.message(),
             }))
             .collect::<Vec<Value>>() }),
+        ExplainTopic::Landing | ExplainTopic::Accept | ExplainTopic::StartOn => {
+            let text = text(topic);
+            json!({ topic.name(): text.lines().collect::<Vec<&str>>() })
+        }
     }
 }
 

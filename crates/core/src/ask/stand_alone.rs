@@ -116,6 +116,7 @@ mod tests {
             into,
             files: vec!["src/dates.rs".to_owned()],
             met: Vec::new(),
+            met_more: 0,
             met_commits: Vec::new(),
         }));
         let found =

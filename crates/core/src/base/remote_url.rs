@@ -53,7 +53,10 @@ fn objection(text: &str) -> Option<&'static str> {
         return if is_scp || text.starts_with('/') {
             None
         } else {
-            Some("it is neither an address nor a whole path")
+            // A remote's name means something in one checkout only, and the address is for all machines.
+            Some(
+                "it is neither an address nor a whole path (of a remote that has a name, git remote get-url NAME prints the address)",
+            )
         };
     };
     if !RemoteUrl::SCHEMES.contains(&scheme) {
@@ -132,6 +135,7 @@ mod tests {
             "gopher://host/app",
             "a b",
             "app.git",
+            "origin",
             "../app.git",
             &format!("/{}", "x".repeat(1_000)),
         ] {

@@ -26,7 +26,11 @@ pub enum NotLanded {
         base: CommitId,
         /// Those that failed.
         checks: Vec<CheckResult>,
+        /// The likeliest cause last.
         met: Vec<MetTask>,
+        /// How many others it met as well.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        met_more: u32,
         /// The person's own commits that it met there.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         met_commits: Vec<MetCommits>,
@@ -44,6 +48,8 @@ pub enum NotLanded {
         into: BranchName,
         files: Vec<String>,
         met: Vec<MetTask>,
+        #[serde(default, skip_serializing_if = "is_zero")]
+        met_more: u32,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         met_commits: Vec<MetCommits>,
     },
@@ -74,6 +80,11 @@ pub enum NotLanded {
         /// Each commit that was withdrawn, with its subject, newest first.
         commits: Vec<String>,
     },
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+const fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 impl NotLanded {
@@ -112,6 +123,19 @@ impl NotLanded {
             | Self::StartWithdrawn { .. }
             | Self::ProvesNothing { .. }
             | Self::RestsOnCancelled { .. } => &[],
+        }
+    }
+
+    /// How many other tasks' work it met besides those that are listed.
+    pub const fn met_more(&self) -> u32 {
+        match self {
+            Self::ChecksFailed { met_more, .. } | Self::Conflict { met_more, .. } => *met_more,
+            Self::Moved { .. }
+            | Self::BranchFails { .. }
+            | Self::StartFails { .. }
+            | Self::StartWithdrawn { .. }
+            | Self::ProvesNothing { .. }
+            | Self::RestsOnCancelled { .. } => 0,
         }
     }
 

@@ -12,13 +12,13 @@ impl NotLanded {
     /// In one line, for lists.
     pub fn headline(&self) -> String {
         match self {
-            Self::ChecksFailed { into, checks, met, met_commits, .. } => {
+            Self::ChecksFailed { into, checks, met_commits, .. } => {
                 let names: Vec<&str> = checks.iter().map(|check| check.name.as_str()).collect();
                 let verb = if names.len() == 1 { "check fails" } else { "checks fail" };
-                format!("{verb} on {into}{}: {}", together_with(met, met_commits, into), names.join(", "))
+                format!("{verb} on {into}{}: {}", together_with(self, met_commits, into), names.join(", "))
             }
-            Self::Conflict { into, files, met, met_commits } => {
-                let with = together_with(met, met_commits, into);
+            Self::Conflict { into, files, met_commits, .. } => {
+                let with = together_with(self, met_commits, into);
                 format!("conflicts with {into}{with} in {}", files.join(", "))
             }
             Self::Moved { .. } => "its branch has moved since it was verified".to_owned(),
@@ -67,7 +67,7 @@ impl NotLanded {
     pub fn describe(&self) -> String {
         let mut text = String::new();
         match self {
-            Self::ChecksFailed { into, base, checks, met, met_commits, protected, .. } => {
+            Self::ChecksFailed { into, base, checks, met_commits, protected, .. } => {
                 let _ = writeln!(
                     text,
                     "The checks pass on the branch {into} (at {base}) and fail on it together with this work."
@@ -80,11 +80,11 @@ impl NotLanded {
                         protected.join(", ")
                     );
                 }
-                list_met(&mut text, met);
+                list_met(&mut text, self.met(), self.met_more());
                 list_commits(&mut text, met_commits);
                 print_checks(&mut text, checks);
             }
-            Self::Conflict { into, files, met, met_commits } => {
+            Self::Conflict { into, files, met_commits, .. } => {
                 let _ = writeln!(
                     text,
                     "These files conflict with the branch {into}, which it is to be merged into:"
@@ -92,7 +92,7 @@ impl NotLanded {
                 for file in files {
                     let _ = writeln!(text, "- {file}");
                 }
-                list_met(&mut text, met);
+                list_met(&mut text, self.met(), self.met_more());
                 list_commits(&mut text, met_commits);
             }
             Self::Moved { verified, tip } => {
@@ -155,12 +155,12 @@ fn list(commands: &[NonBlank]) -> String {
 }
 
 /// The person's commits on the branch itself are the branch, unless other work is named beside it.
-fn together_with(met: &[MetTask], commits: &[MetCommits], into: &BranchName) -> String {
-    let tasks = match met {
-        [] => None,
-        [only] => Some(only.task_id.to_string()),
-        [.., last] => Some(format!("{} and {} more", last.task_id, met.len() - 1)),
-    };
+fn together_with(reason: &NotLanded, commits: &[MetCommits], into: &BranchName) -> String {
+    let others = reason.met().len().saturating_sub(1) + reason.met_more() as usize;
+    let tasks = reason.met().last().map(|likeliest| match others {
+        0 => likeliest.task_id.to_string(),
+        _ => format!("{} and {others} more", likeliest.task_id),
+    });
     let is_named = |commits: &&MetCommits| tasks.is_some() || commits.branch != *into;
     let commits: Vec<String> = commits.iter().filter(is_named).map(ToString::to_string).collect();
     let all: Vec<String> = tasks.into_iter().chain(commits).collect();
@@ -176,11 +176,14 @@ fn list_commits(text: &mut String, commits: &[MetCommits]) {
     }
 }
 
-fn list_met(text: &mut String, met: &[MetTask]) {
+fn list_met(text: &mut String, met: &[MetTask], more: u32) {
     if met.is_empty() {
         return;
     }
-    text.push_str("\nWork of other tasks that it met there, newest last:\n");
+    text.push_str("\nWork of other tasks that it met there, the likeliest cause last:\n");
+    if more > 0 {
+        let _ = writeln!(text, "- {more} more");
+    }
     for MetTask { task_id, title } in met {
         let _ = writeln!(text, "- {task_id}: {title}");
     }

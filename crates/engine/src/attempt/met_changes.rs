@@ -17,7 +17,7 @@ use crate::tasks::service::TaskService;
 /// As much as a prompt gets of all of them together.
 const CHANGES_BYTES_MAX: usize = 24 << 10;
 
-/// Empty if it met nothing. The newest come first, because they are the likeliest cause; what does not fit is named with the
+/// Empty if it met nothing. The likeliest cause comes first; what does not fit is named with the
 /// command that shows it.
 pub(crate) async fn load(
     tasks: &TaskService,

@@ -14,6 +14,7 @@
 //! | `vault/<attempt>` | everything that was in the working folder |
 //! | `given/<task branch>/<branch>/<commit>` | where a branch stood when the task's work was started from it or could take it in |
 //! | `made/<branch>` | where the integration branch was created from that branch, until something lands on it |
+//! | `landed/<branch>` | where Baton moved that branch last |
 //! | `from/<attempt>` | where the task's branch was at the remote when the attempt began |
 //! | `vault/<attempt>.tip`, `.before`, `.leftovers` | work that was set aside because the branch no longer leads to it |
 
@@ -38,6 +39,7 @@ pub use error::GitError;
 pub(crate) use repository::brought::brings_in_line;
 pub(crate) use repository::definitions::CommitFiles;
 pub(crate) use repository::given::{GivenTip, WorkRange};
+pub(crate) use repository::landed::landed_ref;
 pub use repository::merge::{MergeSpec, Merged};
 pub use repository::protected::ProtectedCommit;
 pub use repository::remote::{CLONES, Pushed, TRIED_TO_CLONE, TRIED_TO_FETCH};

@@ -25,7 +25,9 @@ use crate::base::error::EngineError;
 use crate::cluster::merge_lock::MergeLock;
 use crate::cluster::node::Node;
 use crate::git::{GitError, Merged, Pushed, Worktrees};
+use crate::landing::board::LandingBoard;
 use crate::landing::foundations;
+use crate::landing::lanes::{self, LaneKey};
 use crate::landing::merging::{force_note, merged, tip_of};
 use crate::projects::Projects;
 use crate::projects::hooks::HookCall;
@@ -61,11 +63,12 @@ pub struct Acceptor {
     tasks: TaskService,
     pub(super) projects: Projects,
     node: Node,
+    board: LandingBoard,
 }
 
 impl Acceptor {
-    pub fn new(projects: Projects, node: Node) -> Self {
-        Self { tasks: projects.tasks.clone(), projects, node }
+    pub fn new(projects: Projects, node: Node, board: LandingBoard) -> Self {
+        Self { tasks: projects.tasks.clone(), projects, node, board }
     }
 
     pub async fn accept(&self, id: TaskId, force: bool, actor: Actor) -> Result<Accepted, EngineError> {
@@ -134,9 +137,13 @@ impl Acceptor {
                 for file in &files {
                     let _ = writeln!(text, "- {file}");
                 }
-                let (met, met_commits) = (Vec::new(), Vec::new());
-                let reason =
-                    NotLanded::Conflict { into: landing.branch, files: files.clone(), met, met_commits };
+                let reason = NotLanded::Conflict {
+                    into: landing.branch,
+                    files: files.clone(),
+                    met: Vec::new(),
+                    met_more: 0,
+                    met_commits: Vec::new(),
+                };
                 self.send_back(&task, &text, reason).await?;
                 return Ok(Accepted::Conflicted { files });
             }
@@ -160,6 +167,11 @@ impl Acceptor {
             other => other,
         };
         self.tasks.apply(id, command, actor).await?;
+        self.look_at_lane(LaneKey {
+            repository: self.projects.folder_of(&source),
+            branch: landing.branch.clone(),
+        })
+        .await?;
         if merged.is_some() {
             let commit = merged.as_ref().and_then(tip_of);
             let more = json!({ "into": landing.branch, "commit": commit });
@@ -168,6 +180,19 @@ impl Acceptor {
             self.projects.run_last_hook(hook).await;
         }
         Ok(Accepted::Done { landing: merged.map(|_| landing) })
+    }
+
+    /// What kept the lane may be over, now that this work is merged past it.
+    async fn look_at_lane(&self, lane: LaneKey) -> Result<(), EngineError> {
+        if !self.board.is_stopped(&lane) {
+            return Ok(());
+        }
+        if lanes::waiting(&self.projects, &lane).await?.is_empty() {
+            self.board.note_idle(&lane);
+        } else {
+            self.board.request_look(&lane);
+        }
+        Ok(())
     }
 
     /// Nothing to merge is fine: a forced or changeless task may have no branch.

@@ -1,6 +1,6 @@
 //! What this process does in each lane, and what people see of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use baton_agents::output::live::LiveOutput;
@@ -15,6 +15,7 @@ use crate::base::error::EngineError;
 use crate::landing::history::LandingHistory;
 use crate::landing::lanes::{self, Lane, LaneKey};
 use crate::landing::live_runs::{CheckSubject, LiveRuns};
+use crate::landing::lost;
 use crate::landing::views::{LandingView, LaneCandidate, LaneView, VerdictView};
 use crate::projects::Projects;
 use crate::projects::landing_rules;
@@ -108,6 +109,22 @@ impl LandingBoard {
         }
         drop(known);
         self.note_change();
+    }
+
+    /// Whether something keeps this lane from going on.
+    pub(crate) fn is_stopped(&self, lane: &LaneKey) -> bool {
+        self.known().lanes.get(lane).is_some_and(|activity| activity.error.is_some())
+    }
+
+    /// Nothing waits in any other lane, so nothing keeps one.
+    pub(crate) fn forget_empty(&self, lanes: &BTreeSet<LaneKey>) {
+        let empty = |(lane, activity): (&LaneKey, &LaneActivity)| {
+            (activity.error.is_some() && !lanes.contains(lane)).then(|| lane.clone())
+        };
+        let empty: Vec<LaneKey> = self.known().lanes.iter().filter_map(empty).collect();
+        for lane in empty {
+            self.note_idle(&lane);
+        }
     }
 
     /// What keeps the lane from going on; it is retried.
@@ -219,14 +236,18 @@ async fn look(projects: &Projects, lane: &Lane) -> (Option<CommitId>, Option<Str
     }
     let Ok(worktrees) = projects.open_source(&lane.source).await else { return (None, None) };
     let tip = worktrees.repository().tip(branch).await.ok().flatten();
+    let project = lane.project.as_ref();
     let difference = match &lane.source {
         CodeSource::Here(folder) => {
-            let trunk = projects.trunk(&worktrees, lane.project.as_ref()).await.ok().flatten();
+            let trunk = projects.trunk(&worktrees, project).await.ok().flatten();
             landing_rules::difference(worktrees.repository(), branch, trunk, folder).await.ok().flatten()
         }
         CodeSource::Remote(_) => None,
     };
-    (tip, difference.map(|found| format!("{}; {}", found.detail, found.fix)))
+    let lost = lost::find_in_lane(projects, &worktrees, lane).await.ok().flatten();
+    let notes: Vec<String> =
+        lost.into_iter().chain(difference).map(|found| format!("{}; {}", found.detail, found.fix)).collect();
+    (tip, (!notes.is_empty()).then(|| notes.join(". ")))
 }
 
 fn lane_view(lane: Lane, tip: Option<CommitId>, known: &BTreeMap<LaneKey, LaneActivity>) -> LaneView {

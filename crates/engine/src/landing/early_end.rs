@@ -15,9 +15,9 @@ use crate::git::Worktrees;
 use crate::landing::batch::{Batch, LandingCandidate};
 use crate::landing::lander::{Lander, LaneRound};
 use crate::landing::lanes::Lane;
-use crate::landing::met;
+use crate::landing::met::{self, MetWork};
 use crate::landing::start::{StartState, unlanded_start};
-use crate::landing::withdrawn;
+use crate::landing::withdrawn::{self, WithdrawnCommits};
 use crate::projects::landing_rules::LandingRules;
 use crate::settings::SettingsError;
 
@@ -38,8 +38,8 @@ impl Lander {
         }
         let mut has_left = false;
         for task in waiting {
-            let Some(commits) = found.remove(&task.id()) else { continue };
-            if let Some(giver) = withdrawn::open_giver(&self.projects, worktrees, task).await? {
+            let Some(WithdrawnCommits { commits, waits_for }) = found.remove(&task.id()) else { continue };
+            if let Some(giver) = waits_for {
                 staying.insert(task.id(), giver);
                 continue;
             }
@@ -83,14 +83,14 @@ impl Lander {
                 round.delayed.insert((candidate.task.id(), batch.ground.commit.clone()));
                 continue;
             }
-            let met = met::find(&self.tasks, worktrees, candidate, &batch.tip).await?;
-            let touching = met::touching(&self.tasks, worktrees, met.clone(), files).await?;
             let met_commits = met::find_commits(worktrees, candidate, batch).await?;
             let met_commits = met::commits_touching(worktrees, candidate, met_commits, files).await?;
             // Where nobody is known to have touched the files, it may have been any of them.
-            let met = if touching.is_empty() && met_commits.is_empty() { met } else { touching };
+            let or_all = met_commits.is_empty();
+            let MetWork { tasks: met, more: met_more } =
+                met::find_touching(&self.tasks, worktrees, candidate, &batch.tip, files, or_all).await?;
             let into = batch.ground.branch.clone();
-            let reason = NotLanded::Conflict { into, files: files.clone(), met, met_commits };
+            let reason = NotLanded::Conflict { into, files: files.clone(), met, met_more, met_commits };
             self.send_back(&candidate.task, reason).await?;
         }
         for (candidate, tree) in &batch.members {

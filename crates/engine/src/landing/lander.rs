@@ -25,6 +25,7 @@ use crate::landing::error::LandingError;
 use crate::landing::foundations;
 use crate::landing::ground::LaneGround;
 use crate::landing::lanes::{self, Lane};
+use crate::landing::lost;
 use crate::projects::Projects;
 use crate::projects::landing_rules::LandingRules;
 use crate::projects::trunk::BranchTip;
@@ -60,6 +61,8 @@ pub(crate) struct LaneRound {
     pub looks_again: bool,
     /// Who waited before has been looked at.
     pub has_begun: bool,
+    /// Somebody was told what is gone of what had landed.
+    has_looked_for_lost: bool,
 }
 
 impl LaneRound {
@@ -182,6 +185,11 @@ impl Lander {
                 return Ok(());
             }
             let worktrees = self.open(&waiting).await?;
+            if !std::mem::replace(&mut round.has_looked_for_lost, true)
+                && let Some(lost) = lost::find_in_lane(&self.projects, &worktrees, lane).await?
+            {
+                (self.announce)(&format!("{}; {}", lost.detail, lost.fix));
+            }
             let Some(mut staying) = self.send_back_withdrawn(lane, &worktrees, &waiting).await? else {
                 continue;
             };

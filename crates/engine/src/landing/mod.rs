@@ -7,7 +7,7 @@
 //! ([`live_runs`]) and what landed or was sent back lately ([`history`]); [`trial`] is what they would see. [`reviewer`] has
 //! another agent look at work first. `ahead` checks batches before their turn, as far as [`check_room`] allows; `foundations` is work that a
 //! task was started on before it had landed, `start` the person's own commits that it was started from,
-//! `ground` what everything is merged on, `withdrawn` commits that a person took back. The states of tasks are not in here.
+//! `ground` what everything is merged on, `withdrawn` commits that a person took back, `lost` work that has landed and is gone. The states of tasks are not in here.
 
 pub mod acceptor;
 mod ahead;
@@ -23,6 +23,7 @@ pub mod history;
 pub mod lander;
 pub mod lanes;
 pub mod live_runs;
+pub(crate) mod lost;
 mod merging;
 mod met;
 mod moving;

@@ -1,5 +1,6 @@
 //! How a candidate leaves its lane: the branch moves to what passed, or the task goes back.
 
+use baton_core::base::git_name::CommitId;
 use baton_core::base::id::TaskId;
 use baton_core::landing::evidence::LandingEvidence;
 use baton_core::landing::lane::landing_delay;
@@ -17,6 +18,7 @@ use crate::git::Worktrees;
 use crate::landing::batch::Batch;
 use crate::landing::lander::Lander;
 use crate::landing::lanes::{self, Lane};
+use crate::landing::withdrawn;
 use crate::projects::hooks::HookCall;
 use crate::projects::source::{CodeSource, slug};
 use crate::settings::hooks::HookName;
@@ -31,23 +33,19 @@ impl Lander {
         prefix: usize,
         verdict: Option<Verdict>,
     ) -> Result<bool, EngineError> {
-        let ids = batch.ids(prefix);
-        let waiting = lanes::waiting(&self.projects, &lane.key).await?;
-        if !ids.iter().all(|id| waiting.iter().any(|task| task.id() == *id)) {
-            // Somebody took one back meanwhile.
-            return Ok(true);
-        }
-        let (from, to) = (&batch.tip, batch.commit(worktrees, prefix).await?);
-        let has_moved = match &lane.source {
-            CodeSource::Here(_) => worktrees.advance(&lane.key.branch, from, &to).await?,
+        let to = batch.commit(worktrees, prefix).await?;
+        let moved = match &lane.source {
+            CodeSource::Here(_) => self.advance(lane, worktrees, batch, prefix, &to).await?,
             CodeSource::Remote(remote) => {
                 let name = format!("merge:{}", slug(remote));
                 let lock = MergeLock::take(&self.tasks.store, &self.node, name).await?;
-                let moved = worktrees.advance_shared(&lane.key.branch, from, &to).await;
+                let moved = self.advance(lane, worktrees, batch, prefix, &to).await;
                 lock.end(&self.tasks.store).await?;
                 moved?
             }
         };
+        // A person has decided otherwise meanwhile: the lane is looked at again.
+        let Some(has_moved) = moved else { return Ok(true) };
         if has_moved {
             for (candidate, _) in batch.members.iter().take(prefix) {
                 let verified =
@@ -67,6 +65,50 @@ impl Lander {
             }
         }
         Ok(has_moved)
+    }
+
+    /// Moves the branch, unless what is to come in has changed: nothing may lie between that look and the move, and the last one was
+    /// before the batch was built. None if it has; false if the branch is not where it was.
+    async fn advance(
+        &self,
+        lane: &Lane,
+        worktrees: &Worktrees,
+        batch: &Batch,
+        prefix: usize,
+        to: &CommitId,
+    ) -> Result<Option<bool>, EngineError> {
+        if !self.is_still_wanted(lane, worktrees, batch, prefix).await? {
+            return Ok(None);
+        }
+        let (branch, from) = (&lane.key.branch, &batch.tip);
+        Ok(Some(match &lane.source {
+            CodeSource::Here(_) => worktrees.advance(branch, from, to).await?,
+            CodeSource::Remote(_) => worktrees.advance_shared(branch, from, to).await?,
+        }))
+    }
+
+    /// Whether nobody has taken back one of the tasks, a commit in their work, or a commit of the person's that comes in with them.
+    async fn is_still_wanted(
+        &self,
+        lane: &Lane,
+        worktrees: &Worktrees,
+        batch: &Batch,
+        prefix: usize,
+    ) -> Result<bool, EngineError> {
+        let (ids, project) = (batch.ids(prefix), lane.project.as_ref());
+        let waiting = lanes::waiting(&self.projects, &lane.key).await?;
+        let tasks: Vec<Task> = waiting.into_iter().filter(|task| ids.contains(&task.id())).collect();
+        if tasks.len() < ids.len() {
+            return Ok(false);
+        }
+        if !withdrawn::find(&self.projects, worktrees, project, &tasks).await?.is_empty() {
+            return Ok(false);
+        }
+        if !batch.brings_in() {
+            return Ok(true);
+        }
+        let Some(trunk) = self.projects.trunk(worktrees, project).await? else { return Ok(false) };
+        Ok(worktrees.repository().is_ancestor(&batch.ground.commit, &trunk.commit).await?)
     }
 
     pub(crate) async fn send_back(&self, task: &Task, reason: NotLanded) -> Result<(), EngineError> {

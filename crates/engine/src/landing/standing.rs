@@ -3,6 +3,7 @@
 
 use baton_core::base::accept_policy::AcceptPolicy;
 use baton_core::base::git_name::BranchName;
+use baton_core::base::id::TaskId;
 use baton_core::base::words::pluralize;
 use baton_core::records::project::Project;
 use baton_core::task::Task;
@@ -26,6 +27,9 @@ pub struct WorkStanding {
     /// goes back to its agent to leave them out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub withdrawn: Vec<String>,
+    /// With those: the task whose work it was started on and that has to land first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits_for: Option<TaskId>,
     /// Why the policy does not accept it by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits_because: Option<String>,
@@ -37,8 +41,14 @@ impl WorkStanding {
         let (TaskState::Provisional(_) | TaskState::Landing(_)) = task.state() else { return Ok(None) };
         let project = projects.project(task).await?;
         let into = project.as_ref().map_or_else(BranchName::integration, Project::branch);
-        let mut standing =
-            Self { into, ahead: None, moved_by: 0, withdrawn: Vec::new(), waits_because: None };
+        let mut standing = Self {
+            into,
+            ahead: None,
+            moved_by: 0,
+            withdrawn: Vec::new(),
+            waits_for: None,
+            waits_because: None,
+        };
         standing.look_at_branches(projects, project.as_ref(), task).await?;
         standing.waits_because = waits_because(projects, task).await;
         Ok(Some(standing))
@@ -59,8 +69,9 @@ impl WorkStanding {
         }
         let worktrees = projects.open_source(&source).await?;
         let repository = worktrees.repository();
-        let withdrawn = withdrawn::find_in(projects, &worktrees, task).await?;
-        self.withdrawn = withdrawn.unwrap_or_default();
+        if let Some(found) = withdrawn::find_in(projects, &worktrees, task).await? {
+            (self.withdrawn, self.waits_for) = (found.commits, found.waits_for);
+        }
         let Some(tip) = repository.tip(&self.into).await? else { return Ok(()) };
         let trunk = projects.trunk(&worktrees, project).await?.filter(|trunk| trunk.branch != self.into);
         let ground = trunk.as_ref().map_or(&tip, |trunk| &trunk.commit);
@@ -80,11 +91,15 @@ impl WorkStanding {
 
     /// In two sentences, if it contains commits that were withdrawn.
     pub fn on_withdrawn(&self) -> Option<String> {
+        let waits = self
+            .waits_for
+            .map(|task| format!("waits until the work of {task}, which it was started on, has landed, and "));
         (!self.withdrawn.is_empty()).then(|| {
             format!(
-                "It contains commits that were withdrawn or replaced since: {}. Accepted, it goes back to its agent, which leaves \
-                 them out; forced, it lands with them, but work that needs a closer look goes back first.",
-                self.withdrawn.join("; ")
+                "It contains commits that were withdrawn or replaced since: {}. Accepted, it {}goes back to its agent, which \
+                 leaves them out; forced, it lands with them, but work that needs a closer look goes back first.",
+                self.withdrawn.join("; "),
+                waits.unwrap_or_default()
             )
         })
     }

@@ -17,7 +17,7 @@ use crate::landing::checking::{CheckOrder, Suite};
 use crate::landing::lander::{Lander, LaneRound};
 use crate::landing::lanes::{self, Lane};
 use crate::landing::live_runs::CheckSubject;
-use crate::landing::met;
+use crate::landing::met::{self, MetWork};
 use crate::landing::start::StartState;
 
 /// Between two looks at who is in the lane while checks run.
@@ -76,14 +76,18 @@ impl Lander {
                     }
                 }
                 let verdict = self.verdict(&key(1)).await?.map(|stored| stored.value);
+                let checks = verdict.as_ref().map(Verdict::failed).unwrap_or_default();
+                let MetWork { tasks: met, more: met_more } =
+                    met::find(&self.tasks, worktrees, first, &batch.tip, &checks).await?;
                 let reason = NotLanded::ChecksFailed {
                     into: batch.ground.branch.clone(),
                     commit: verdict
                         .as_ref()
                         .map_or_else(|| batch.tip.clone(), |verdict| verdict.commit.clone()),
                     base: batch.ground.commit.clone(),
-                    checks: verdict.map(|verdict| verdict.failed()).unwrap_or_default(),
-                    met: met::find(&self.tasks, worktrees, first, &batch.tip).await?,
+                    checks,
+                    met,
+                    met_more,
                     met_commits: met::find_commits(worktrees, first, batch).await?,
                     failed_before: has_failed(&first.task),
                     suite: Some(suites[1].digest.clone()),

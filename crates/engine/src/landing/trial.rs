@@ -10,9 +10,10 @@ use serde::{Deserialize, Serialize};
 use crate::base::error::EngineError;
 use crate::git::Worktrees;
 use crate::landing::batch::Batch;
+use crate::landing::foundations;
 use crate::landing::ground::{started_before, waits_for};
 use crate::landing::lanes::{self, LaneKey};
-use crate::landing::withdrawn;
+use crate::landing::withdrawn::{self, WithdrawnCommits};
 use crate::projects::Projects;
 use crate::projects::trunk::BranchTip;
 
@@ -41,7 +42,14 @@ pub enum TrialMerge {
     /// Its branch does not lead to what was verified.
     Moved,
     /// It contains commits that were withdrawn or replaced since, each with its subject.
-    OnWithdrawn { commits: Vec<String> },
+    OnWithdrawn {
+        commits: Vec<String>,
+        /// The task whose work it was started on and that has to land first. Until then it waits; then it goes back.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        waits_for: Option<TaskId>,
+    },
+    /// It was started on the work of a task that is not in the lane, and waits until that has landed.
+    RestsOn { task_id: TaskId },
 }
 
 /// Merges these tasks in this order, each on the branch of its lane and those before it there. What is forced past the checks is
@@ -71,22 +79,28 @@ pub async fn merge(
         let Some((tip, ground)) = projects.foresee_trunk(&worktrees, project.as_ref()).await? else {
             continue;
         };
+        let waiting = lanes::waiting(projects, &key).await?;
+        let landing: BTreeSet<TaskId> = tasks.iter().chain(&waiting).map(Task::id).collect();
         let (mut fresh, mut taken_along) = (Vec::new(), BTreeMap::new());
         for task in tasks {
             match on_withdrawn.remove(&task.id()) {
-                Some(commits) if forced.contains(&task.id()) => {
-                    taken_along.insert(task.id(), commits);
+                Some(found) if forced.contains(&task.id()) => {
+                    taken_along.insert(task.id(), found.commits);
                     fresh.push(task);
                 }
-                Some(commits) => {
-                    merged.insert(task.id(), TrialMerge::OnWithdrawn { commits });
+                Some(WithdrawnCommits { commits, waits_for }) => {
+                    merged.insert(task.id(), TrialMerge::OnWithdrawn { commits, waits_for });
                 }
-                None => fresh.push(task),
+                None => match absent_foundation(projects, &task, &landing).await? {
+                    Some(task_id) => {
+                        merged.insert(task.id(), TrialMerge::RestsOn { task_id });
+                    }
+                    None => fresh.push(task),
+                },
             }
         }
         let batch = Batch::build(&worktrees, &key.branch, tip, ground, fresh).await?;
         let without = fitting_without(&worktrees, &key, &batch).await?;
-        let waiting = lanes::waiting(projects, &key).await?;
         let is_red = waiting.iter().any(|task| waits_for(task, &batch.ground.commit));
         let conflict = |task: TaskId, files: Vec<String>, is_with_earlier| match without.contains(&task) {
             true if is_red => fits(&key, Vec::new()),
@@ -111,6 +125,16 @@ pub async fn merge(
         }));
     }
     Ok(merged)
+}
+
+/// What keeps this task in the lane because it is neither there nor comes in with it.
+async fn absent_foundation(
+    projects: &Projects,
+    task: &Task,
+    landing: &BTreeSet<TaskId>,
+) -> Result<Option<TaskId>, EngineError> {
+    let unmet = foundations::unmet(projects, task).await?;
+    Ok(unmet.into_iter().map(|found| found.task).find(|on| !landing.contains(on)))
 }
 
 fn fits(key: &LaneKey, commits: Vec<String>) -> TrialMerge {

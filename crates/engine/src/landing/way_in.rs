@@ -48,7 +48,8 @@ impl Acceptor {
     async fn withdrawn_in(&self, task: &Task) -> Result<Vec<String>, EngineError> {
         let project = self.projects.project(task).await?;
         let worktrees = self.projects.open_source(&self.projects.source(project.as_ref())).await?;
-        Ok(withdrawn::find_in(&self.projects, &worktrees, task).await?.unwrap_or_default())
+        let found = withdrawn::find_in(&self.projects, &worktrees, task).await?;
+        Ok(found.map(|found| found.commits).unwrap_or_default())
     }
 }
 

@@ -1,5 +1,5 @@
 //! Commits that work was given by another branch, and that this has no longer: a person has withdrawn or replaced them, or the task
-//! whose work they were has landed without them. They would land with the work, in every kind of lane.
+//! whose work they were was done anew or has landed without them. They would land with the work, in every kind of lane.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,20 +27,32 @@ pub(crate) struct MoveOrder {
     pub commits: Vec<String>,
 }
 
-/// For each of these tasks of one lane that contains some: those commits with their subjects, newest first. What the branch of the
-/// lane has already does not count. Moves nothing.
+/// Such commits in the work of a task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct WithdrawnCommits {
+    /// Each with its subject, newest first.
+    pub commits: Vec<String>,
+    /// A task whose work this one was started on and that is still to land: this one goes back once that has. Before, its agent
+    /// would make a second copy of the other's work.
+    pub waits_for: Option<TaskId>,
+}
+
+/// What these tasks of one lane contain of them, for those that do. What the branch of the lane has already does not count. Moves
+/// nothing.
 pub(crate) async fn find(
     projects: &Projects,
     worktrees: &Worktrees,
     project: Option<&Project>,
     tasks: &[Task],
-) -> Result<BTreeMap<TaskId, Vec<String>>, EngineError> {
+) -> Result<BTreeMap<TaskId, WithdrawnCommits>, EngineError> {
     let kept = projects.lane_tips(worktrees, project).await?;
     let mut withdrawn = BTreeMap::new();
     for (task, work) in load_doubtful(projects, worktrees, tasks, &kept).await? {
         let commits = worktrees.withdrawn(&work, &kept).await?;
         if !commits.is_empty() {
-            withdrawn.insert(task, worktrees.repository().subjects(&commits).await?);
+            let commits = worktrees.repository().subjects(&commits).await?;
+            let waits_for = open_giver(projects, worktrees, &work.branch).await?;
+            withdrawn.insert(task, WithdrawnCommits { commits, waits_for });
         }
     }
     Ok(withdrawn)
@@ -51,7 +63,7 @@ pub(crate) async fn find_in(
     projects: &Projects,
     worktrees: &Worktrees,
     task: &Task,
-) -> Result<Option<Vec<String>>, EngineError> {
+) -> Result<Option<WithdrawnCommits>, EngineError> {
     let project = projects.project(task).await?;
     let mut found = find(projects, worktrees, project.as_ref(), std::slice::from_ref(task)).await?;
     Ok(found.remove(&task.id()))
@@ -104,7 +116,7 @@ async fn load_doubtful(
             Some(head) => repository.commit_at(head.as_str()).await?.unwrap_or(tip),
             None => tip,
         };
-        let given = given_for_good(projects, given.remove(&branch).unwrap_or_default()).await?;
+        let given = given_for_good(projects, worktrees, given.remove(&branch).unwrap_or_default()).await?;
         works.push((task.id(), WorkRange { branch, head, given, own: Vec::new() }));
     }
     let ranges: Vec<&WorkRange> = works.iter().map(|(_, work)| work).collect();
@@ -117,22 +129,39 @@ async fn load_doubtful(
     Ok(works)
 }
 
-/// Without the work of other tasks that has not landed by itself: it comes along with this one's.
+/// Without the work that other tasks have and that has not landed by itself: it comes along with this one's.
 async fn given_for_good(
     projects: &Projects,
+    worktrees: &Worktrees,
     given: BTreeSet<GivenTip>,
 ) -> Result<BTreeSet<GivenTip>, EngineError> {
     let mut for_good = BTreeSet::new();
     for (branch, commit) in given {
-        let has_landed = match branch.task() {
-            Some(other) => matches!(projects.tasks.task(other).await?.value.state(), TaskState::Done { .. }),
-            None => true,
-        };
-        if has_landed {
+        if !comes_along(projects, worktrees, &branch, &commit).await? {
             for_good.insert((branch, commit));
         }
     }
     Ok(for_good)
+}
+
+/// Whether this is work of another task that has not landed by itself. What that task has done anew since, because it was rejected
+/// or sent back, is not: it lands as it is now, or not at all.
+async fn comes_along(
+    projects: &Projects,
+    worktrees: &Worktrees,
+    branch: &BranchName,
+    commit: &CommitId,
+) -> Result<bool, EngineError> {
+    let Some(giver) = branch.task() else { return Ok(false) };
+    if matches!(projects.tasks.task(giver).await?.value.state(), TaskState::Done { .. }) {
+        return Ok(false);
+    }
+    let repository = worktrees.repository();
+    match repository.tip(branch).await? {
+        Some(tip) => Ok(repository.is_part_of(commit, &tip).await?),
+        // Only another machine knows.
+        None => Ok(true),
+    }
 }
 
 /// What the attempts at this task came to, as far as they did anything and that is still here.
@@ -152,13 +181,12 @@ async fn own_heads(
 }
 
 /// A task whose work this one was started on and that is still to land. What this one contains of it lands with that.
-pub(crate) async fn open_giver(
+async fn open_giver(
     projects: &Projects,
     worktrees: &Worktrees,
-    task: &Task,
+    branch: &BranchName,
 ) -> Result<Option<TaskId>, EngineError> {
-    let branch = BranchName::for_task(task.id());
-    let given = worktrees.given_to(&[&branch]).await?.remove(&branch).unwrap_or_default();
+    let given = worktrees.given_to(&[branch]).await?.remove(branch).unwrap_or_default();
     let givers: BTreeSet<TaskId> = given.iter().filter_map(|(from, _)| from.task()).collect();
     for id in givers {
         let other = projects.tasks.task(id).await?.value;

@@ -18,6 +18,7 @@ use crate::git::{CommitFiles, Repository, Worktrees};
 use crate::people::folder_trust::{self, REMOTE_MARK};
 use crate::projects::Projects;
 use crate::projects::error::ProjectError;
+use crate::projects::included_files;
 use crate::projects::trunk::BranchTip;
 use crate::settings::branch_rules::BranchRules;
 use crate::settings::location::settings_path;
@@ -50,7 +51,15 @@ pub(crate) struct BranchDefinitions {
 
 /// Definitions that were written already, by commit. Cheap to clone; clones share them.
 #[derive(Clone, Default)]
-pub(crate) struct WrittenDefinitions(Arc<Mutex<BTreeMap<CommitId, CommitFiles>>>);
+pub(crate) struct WrittenDefinitions(Arc<Mutex<BTreeMap<CommitId, Definitions>>>);
+
+/// The definitions of a commit.
+#[derive(Clone)]
+struct Definitions {
+    files: CommitFiles,
+    /// Globs for what the Taskfile includes.
+    included: Arc<Vec<String>>,
+}
 
 impl LandingRules {
     /// Everything as in the person's checkout.
@@ -78,12 +87,21 @@ impl Projects {
     ) -> Result<LandingRules, EngineError> {
         let own = self.trusted_rules(worktrees, branch, commit).await?;
         let has_own = own.is_some();
-        let settings = own.map_or_else(|| settings.clone(), |own| Arc::new(settings.with_branch(own)));
-        let definitions = if settings.checks.user_tasks().next().is_some() {
-            self.definitions(worktrees, commit).await?
-        } else {
-            None
-        };
+        let mut settings = own.map_or_else(|| settings.clone(), |own| Arc::new(settings.with_branch(own)));
+        let has_user_tasks = settings.checks.user_tasks().next().is_some();
+        let mut definitions = None;
+        if has_user_tasks || included_files::are_some(worktrees.repository(), commit).await? {
+            definitions = self.definitions(worktrees, commit).await?;
+        }
+        if let Some(Definitions { included, .. }) =
+            definitions.as_ref().filter(|found| !found.included.is_empty())
+        {
+            Arc::make_mut(&mut settings).protect.extend_from_slice(included);
+        }
+        let checkout = self.people_folder(worktrees);
+        let definitions = definitions
+            .filter(|_| has_user_tasks)
+            .map(|Definitions { files, .. }| BranchDefinitions { files, checkout });
         let from = (has_own || definitions.is_some()).then(|| commit.clone());
         Ok(LandingRules { settings, definitions, from })
     }
@@ -205,24 +223,25 @@ impl Projects {
         &self,
         worktrees: &Worktrees,
         commit: &CommitId,
-    ) -> Result<Option<BranchDefinitions>, EngineError> {
+    ) -> Result<Option<Definitions>, EngineError> {
         if worktrees.repository().entry_at(commit, TASKFILE).await?.is_none() {
             return Ok(None);
         }
-        let checkout = self.people_folder(worktrees);
         let written = || self.definitions.0.lock().unwrap_or_else(PoisonError::into_inner);
         let known = written().get(commit).cloned();
-        if let Some(files) = known.filter(CommitFiles::keep) {
-            return Ok(Some(BranchDefinitions { files, checkout }));
+        if let Some(known) = known.filter(|known| known.files.keep()) {
+            return Ok(Some(known));
         }
         let files = worktrees.write_definitions(commit).await?;
+        let included = Arc::new(included_files::globs(&files));
+        let definitions = Definitions { files, included };
         let mut written = written();
         if written.len() >= COMMITS_MAX {
             written.clear();
         }
-        written.insert(commit.clone(), files.clone());
+        written.insert(commit.clone(), definitions.clone());
         drop(written);
-        Ok(Some(BranchDefinitions { files, checkout }))
+        Ok(Some(definitions))
     }
 }
 

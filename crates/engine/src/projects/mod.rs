@@ -12,6 +12,7 @@ pub(crate) mod folder_use;
 mod ground;
 pub mod hold;
 pub mod hooks;
+mod included_files;
 pub(crate) mod landing_rules;
 pub mod leased_values;
 pub mod new_project;

@@ -12,6 +12,7 @@ use baton_taskfile::Taskfile;
 
 use crate::base::error::EngineError;
 use crate::git::{Git, Repository};
+use crate::landing::lost;
 use crate::projects::landing_rules;
 use crate::projects::trunk::{BranchTip, trunk_of};
 use crate::reports::doctor::{Condition, Finding};
@@ -33,6 +34,7 @@ pub(super) async fn check_landing(place: &StateLocation, settings: &Settings) ->
         }
     };
     findings.extend(policy_without_checks(settings.accept_when, has_checks));
+    findings.extend(lost_work(&repository).await);
     let head = trunk.as_ref().map_or("HEAD", |trunk| trunk.commit.as_str()).to_owned();
     findings.extend(unmatched_globs(&repository, &head, &settings.protect).await);
     match landing_rules::difference(&repository, &BranchName::integration(), trunk, &place.root).await {
@@ -42,6 +44,17 @@ pub(super) async fn check_landing(place: &StateLocation, settings: &Settings) ->
         Err(error) => findings.push(Finding::broken("landing", &error)),
     }
     findings
+}
+
+/// Somebody deleted the branch or moved it back.
+async fn lost_work(repository: &Repository) -> Option<Finding> {
+    let branch = BranchName::integration();
+    let at = match repository.tip(&branch).await.ok()? {
+        Some(tip) => tip,
+        None => repository.commit_at("HEAD").await.ok()??,
+    };
+    let lost = lost::find(repository, &branch, &at).await.ok()??;
+    Some(Finding::note("landing", lost.detail, lost.fix))
 }
 
 async fn effective_checks(

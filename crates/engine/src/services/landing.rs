@@ -223,7 +223,9 @@ impl Service for LandingService {
     async fn run_once(&mut self) -> Result<Round, ServiceError> {
         self.accept_ready().await?;
         self.active.retain(|_, task| !task.is_over());
-        for lane in lanes::load(&self.workspace.projects).await? {
+        let lanes = lanes::load(&self.workspace.projects).await?;
+        self.workspace.landing.forget_empty(&lanes.iter().map(|lane| lane.key.clone()).collect());
+        for lane in lanes {
             if !self.is_ours(&lane) {
                 continue;
             }

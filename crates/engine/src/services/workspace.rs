@@ -133,7 +133,7 @@ impl Workspace {
     }
 
     pub fn acceptor(&self) -> Acceptor {
-        Acceptor::new(self.projects.clone(), self.node.clone())
+        Acceptor::new(self.projects.clone(), self.node.clone(), self.landing.clone())
     }
 
     pub fn lander(&self) -> Lander {

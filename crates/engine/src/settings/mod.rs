@@ -143,13 +143,14 @@ pub struct Settings {
     /// A store that several machines share: `postgres://USER@HOST/DATABASE`. Without it, a file in the state folder.
     #[schemars(with = "Option<String>")]
     pub store: Option<StoreAddress>,
-    /// The git remote for work that belongs to no project. Such work then runs in a clone of it, on any machine.
+    /// The address of the remote repository for work that belongs to no project (`ssh://git@host/app.git`; not a name such as `origin`, whose address
+    /// `git remote get-url origin` prints). Such work then runs in a clone of it, on any machine.
     #[schemars(with = "Option<String>")]
     pub remote: Option<RemoteUrl>,
     /// What happens to tasks that are too large for one attempt.
     pub recycle: RecycleSettings,
-    /// Files that nobody but you may accept changes of, as globs from the root of the repository: what the work is judged by.
-    /// `.agent/**` always is.
+    /// Files that nobody but you may accept changes of, as globs from the root of the repository (`**/*.lock`): what the work is judged by.
+    /// `.agent/**` always is, with the files that its Taskfile includes.
     pub protect: Vec<String>,
     /// Who accepts finished work: `person`, you; `green`, Baton, once the checks have passed on its branch with it (needs `checks`,
     /// or tasks with commands that verify them); `reviewed`, the same after another agent, of the role `verify`, has agreed to

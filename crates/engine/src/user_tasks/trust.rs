@@ -94,7 +94,9 @@ impl Trusted {
 fn digest_by(taskfile: &Taskfile, name: impl Fn(&Path) -> PathBuf) -> Result<String, UserTaskError> {
     let mut sum = Sha256::new();
     for path in taskfile.files() {
-        let contents = fs::read(path).map_err(|error| UserTaskError::Folder {
+        // What may be included is looked for even where it is not.
+        let contents = if path.is_file() { fs::read(path) } else { Ok(Vec::new()) };
+        let contents = contents.map_err(|error| UserTaskError::Folder {
             path: path.display().to_string(),
             detail: error.to_string(),
         })?;

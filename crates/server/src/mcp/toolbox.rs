@@ -66,7 +66,7 @@ impl Toolbox {
     }
 
     pub(super) fn acceptor(&self) -> Acceptor {
-        Acceptor::new(self.projects.clone(), self.node.clone())
+        Acceptor::new(self.projects.clone(), self.node.clone(), self.landing.clone())
     }
 
     /// Where the caller's user tasks run. None for an attempt that runs elsewhere.

@@ -47,7 +47,7 @@ pub(crate) async fn run(api: &Api, mut accept: AcceptArgs) -> Result<String, Cli
         return preview::show(api, &accept, tasks).await;
     }
     let mut outcome = AcceptReport::default();
-    let (mut in_lane, mut refused) = (Vec::new(), Vec::new());
+    let mut in_lane = Vec::new();
     for task in tasks {
         if is_left_out(&task, &accept) {
             outcome.left_out.push(task);
@@ -73,7 +73,7 @@ pub(crate) async fn run(api: &Api, mut accept: AcceptArgs) -> Result<String, Cli
                     }
                     // One of another project may still be accepted.
                     Err(error @ ClientError::Refused(_)) if accept.all => {
-                        refused.push((task.task_id, CliError::from(error)));
+                        outcome.refused.push((task.task_id, CliError::from(error)));
                     }
                     Err(error) => {
                         // Tasks accepted so far stay accepted; say so.
@@ -102,22 +102,15 @@ pub(crate) async fn run(api: &Api, mut accept: AcceptArgs) -> Result<String, Cli
         }
     }
     let printed = outcome.print(api)?;
-    let back = outcome.ids_sent_back();
-    if api.is_json && back.is_empty() && refused.is_empty() {
+    let failure = outcome.failure();
+    if api.is_json && failure.is_none() {
         return Ok(printed);
     }
-    output::line(printed.trim_end());
-    if let Some(first) = back.first() {
-        return Err(CliError::failed(
-            format!("sent back: {}", back.join(", ")),
-            format!("see why: baton task show {first}"),
-        ));
+    if !printed.is_empty() {
+        output::line(printed.trim_end());
     }
-    if let Some((_, first)) = refused.first() {
-        let lines: Vec<String> = refused.iter().map(|(id, why)| format!("{id}: {}", why.message)).collect();
-        let (hint, code, reason) = (first.hint.clone(), first.code, first.reason.clone());
-        let message = format!("not accepted: {}", lines.join("\n"));
-        return Err(CliError { message, hint, code, reason });
+    if let Some(failure) = failure {
+        return Err(failure);
     }
     let landings: BTreeSet<&LandedBranch> =
         outcome.accepted.iter().filter_map(|(_, landing)| landing.as_ref()).collect();

@@ -85,6 +85,17 @@ pub(super) async fn show(
                 let _ =
                     writeln!(text, ": it contains commits that were withdrawn or replaced since: {commits}");
             }
+            AcceptForecast::Waiting { on, commits } => {
+                let _ = write!(text, ": it was started on the work of {on}, which has to land first");
+                if !commits.is_empty() {
+                    let commits = commits.join("; ");
+                    let _ = write!(
+                        text,
+                        "; then it goes back to its agent, which leaves commits out that were withdrawn or replaced since: {commits}"
+                    );
+                }
+                text.push('\n');
+            }
             AcceptForecast::Refused(why) | AcceptForecast::LeftOut(why) => {
                 let _ = writeln!(text, ": {why}");
             }
@@ -118,6 +129,12 @@ enum AcceptForecast {
     },
     /// Its agent puts it on the person's branch without these commits first.
     OnWithdrawn(Vec<String>),
+    /// It stays in its lane until another task has landed.
+    Waiting {
+        on: TaskId,
+        /// What sends it back then: commits that were withdrawn, each with its subject.
+        commits: Vec<String>,
+    },
     Recycled,
     BurnedOut,
     /// Not taken with all others: a person has to look at it.
@@ -141,7 +158,11 @@ impl AcceptForecast {
             (None, Some(TrialMerge::Moved)) => {
                 Self::Refused("its branch has moved since it was verified".to_owned())
             }
-            (None, Some(TrialMerge::OnWithdrawn { commits })) => Self::OnWithdrawn(commits),
+            (None, Some(TrialMerge::OnWithdrawn { commits, waits_for: None })) => Self::OnWithdrawn(commits),
+            (None, Some(TrialMerge::OnWithdrawn { commits, waits_for: Some(on) })) => {
+                Self::Waiting { on, commits }
+            }
+            (None, Some(TrialMerge::RestsOn { task_id: on })) => Self::Waiting { on, commits: Vec::new() },
             (None, Some(TrialMerge::Conflict { into, with, files, is_with_earlier, fits_without })) => {
                 let lands_without = fits_without.then_some(into);
                 Self::Conflict { files, is_with_earlier, with, lands_without }
@@ -161,18 +182,26 @@ impl AcceptForecast {
         let (starts, conflicts) = match self {
             Self::Accepted { starts, .. } => (&starts[..], &[][..]),
             Self::Conflict { files, .. } => (&[][..], &files[..]),
-            Self::OnWithdrawn(_) | Self::Recycled | Self::BurnedOut | Self::LeftOut(_) | Self::Refused(_) => {
-                (&[][..], &[][..])
-            }
+            Self::OnWithdrawn(_)
+            | Self::Waiting { .. }
+            | Self::Recycled
+            | Self::BurnedOut
+            | Self::LeftOut(_)
+            | Self::Refused(_) => (&[][..], &[][..]),
         };
         let mut line = json!({ "task_id": task, "would_be": self.word(), "would_start": starts, "conflicts": conflicts });
         if let Self::Conflict { lands_without: Some(into), .. } = self {
             line["lands_without_your_commits_on"] = json!(into);
         }
-        if let Self::OnWithdrawn(commits) | Self::Accepted { takes_along: commits, .. } = self
+        if let Self::OnWithdrawn(commits)
+        | Self::Waiting { commits, .. }
+        | Self::Accepted { takes_along: commits, .. } = self
             && !commits.is_empty()
         {
             line["withdrawn"] = json!(commits);
+        }
+        if let Self::Waiting { on, .. } = self {
+            line["waits_for"] = json!(on);
         }
         if let Self::Refused(why) | Self::LeftOut(why) = self {
             line["reason"] = json!(why);
@@ -184,6 +213,7 @@ impl AcceptForecast {
         match self {
             Self::Accepted { .. } => "accepted",
             Self::Conflict { .. } | Self::OnWithdrawn(_) => "sent back",
+            Self::Waiting { .. } => "waiting",
             Self::Recycled => "recycled",
             Self::BurnedOut => "reported as burned out",
             Self::LeftOut(_) => "left out",

@@ -23,14 +23,36 @@ pub(super) struct AcceptReport {
     pub(crate) left_out: Vec<TaskSummary>,
     /// Accepted, and not landed: they wait, or were sent back.
     pub(crate) not_landed: Vec<(TaskSummary, LaneEnd)>,
+    /// Not accepted, and why.
+    pub(crate) refused: Vec<(TaskId, CliError)>,
 }
 
 impl AcceptReport {
-    /// Those that their agents, or people, have to look at again.
-    pub(super) fn ids_sent_back(&self) -> Vec<String> {
-        let back = self.sent_back().map(|(task, _)| task);
-        let back = back.chain(self.conflicted.iter().map(|(task, _)| task));
-        back.map(|task| task.task_id.to_string()).collect()
+    /// What a script has to know: not all of it was accepted and landed, or is on its way.
+    pub(super) fn failure(&self) -> Option<CliError> {
+        let back = self.sent_back().filter(|(_, end)| matches!(end, LaneEnd::SentBack { .. }));
+        let back = back.map(|(task, _)| task).chain(self.conflicted.iter().map(|(task, _)| task));
+        let left = self.sent_back().filter(|(_, end)| matches!(end, LaneEnd::Left { .. }));
+        let ids = |tasks: Vec<&TaskSummary>| tasks.iter().map(|task| task.task_id.to_string()).collect();
+        let (back, left): (Vec<String>, Vec<String>) =
+            (ids(back.collect()), ids(left.map(|(task, _)| task).collect()));
+        if let Some(first) = back.first().or(left.first()) {
+            // Somebody decided otherwise about these; no agent has them back.
+            let kinds = [("sent back", &back), ("not landed", &left)];
+            let kinds = kinds.into_iter().filter(|(_, tasks)| !tasks.is_empty());
+            let kinds: Vec<String> =
+                kinds.map(|(what, tasks)| format!("{what}: {}", tasks.join(", "))).collect();
+            return Some(CliError::failed(kinds.join("; "), format!("see why: baton task show {first}")));
+        }
+        let (_, first) = self.refused.first()?;
+        let lines: Vec<String> =
+            self.refused.iter().map(|(id, why)| format!("{id}: {}", why.message)).collect();
+        Some(CliError {
+            message: format!("not accepted: {}", lines.join("\n")),
+            hint: first.hint.clone(),
+            code: first.code,
+            reason: first.reason.clone(),
+        })
     }
 
     fn sent_back(&self) -> impl Iterator<Item = &(TaskSummary, LaneEnd)> {
@@ -106,7 +128,7 @@ impl AcceptReport {
             text.push_str("\nOptions:\n  baton accept --all --force     accept them anyway\n");
             text.push_str("  baton accept --all --recycle   break them down\n");
         }
-        if text.is_empty() {
+        if text.is_empty() && self.refused.is_empty() {
             text.push_str("Nothing to accept.\n");
         }
         Ok(text)

@@ -4,7 +4,7 @@ use super::{adding_agent, assert_green, events, own_history, set_settings};
 use crate::engine::test_repo::TestRepo;
 
 /// With a check that waits for the file `go`, and refuses `a.txt` if that says so.
-fn repo_with_gate() -> TestRepo {
+pub(super) fn repo_with_gate() -> TestRepo {
     let repo = adding_agent("true", "exit 1");
     let go = repo.home.join("go");
     // At the end of an attempt the check passes at once: only the lane's clones are outside the attempts' folder.

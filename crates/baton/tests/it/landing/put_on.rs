@@ -81,7 +81,7 @@ fn i18_two_lines_of_withdrawn_commits_are_both_named_and_left_out() {
 }
 
 /// Two messages of one conversation; the second stands on the work of the first.
-fn conversation(repo: &TestRepo) -> (BatonProcess, String, String) {
+pub(super) fn conversation(repo: &TestRepo) -> (BatonProcess, String, String) {
     let up = repo.up();
     up.wait_for_line("Listening on http://");
     let say = |text: &str| {

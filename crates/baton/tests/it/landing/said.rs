@@ -1,6 +1,8 @@
 //! What `baton accept` says: before, meanwhile and afterwards.
 
-use super::adding_agent;
+use std::process::Stdio;
+
+use super::{adding_agent, commit_on_branch, set_settings};
 use crate::engine::test_repo::TestRepo;
 
 fn finished(check: &str) -> (TestRepo, String) {
@@ -127,4 +129,62 @@ fn a_large_file_needs_a_person_from_the_size_that_the_settings_say() {
     repo.work_until(&[(&task, "provisional")]);
     let reasons = repo.show(&task)["needs_review"].to_string();
     assert!(reasons.contains("big"), "{reasons}");
+}
+
+#[test]
+fn what_somebody_cancelled_meanwhile_is_not_said_to_be_sent_back() {
+    let repo = TestRepo::with_agent("work", "[checks]\nrules = [\"true\"]");
+    let gate = repo.home.join("go").display().to_string();
+    let check =
+        format!("case \"$PWD\" in *worktrees*) exit 0 ;; esac; until test -e {gate}; do sleep 0.1; done");
+    let settings = std::fs::read_to_string(repo.folder.join(".agent/baton.toml")).unwrap();
+    let settings = settings.replace("[\"true\"]", &format!("[\"sh\", \"-c\", '''{check}''']"));
+    set_settings(&repo, &settings);
+    let task = repo.add("Work", &[]);
+    let up = repo.up();
+    repo.until_queue(&task, "provisional");
+    let mut accepting = repo.baton(&["accept", &task]);
+    let accepting = accepting.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    repo.until("it is checked", || !repo.json(&["landing"])["lanes"][0]["checking"][0].is_null());
+    repo.stdout(&["task", "cancel", &task]);
+    let output = accepting.wait_with_output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (printed, errors) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!(printed, format!("{task}  not landed: somebody has cancelled it\n"), "{errors}");
+    assert!(
+        errors.contains(&format!("error: not landed: {task}")) && !errors.contains("sent back"),
+        "{errors}"
+    );
+    assert_eq!(output.status.code(), Some(1), "{errors}");
+    std::fs::write(&gate, "").unwrap();
+    up.end();
+}
+
+#[test]
+fn nothing_but_the_refusal_is_said_where_everything_was_refused() {
+    let (repo, task) = finished("true");
+    repo.git(&["checkout", "-q", "baton/next"]);
+    let (printed, refused, code) = said(&repo, &["accept", "--all"]);
+    assert_eq!((printed.as_str(), code), ("", Some(4)), "{refused}");
+    assert!(refused.contains(&format!("error: not accepted: {task}: ")), "{refused}");
+    repo.git(&["checkout", "-q", "main"]);
+    repo.stdout(&["accept", "--all"]);
+    assert_eq!(said(&repo, &["accept", "--all"]).0, "Nothing to accept.\n");
+}
+
+#[test]
+fn what_kept_a_lane_is_not_shown_any_more_once_somebody_forced_work_past_it() {
+    let check = "test -e fixed.txt || ! test -e broken";
+    let repo = adding_agent(check, "exit 1");
+    let (waiting, repair) = (repo.add("Add a.txt", &[]), repo.add("Add fixed.txt", &[]));
+    repo.work_until(&[(&waiting, "provisional"), (&repair, "provisional")]);
+    commit_on_branch(&repo, "broken", "x\n");
+    let up = repo.up();
+    repo.stdout(&["accept", &waiting, "--no-wait"]);
+    let error = || repo.json(&["landing"])["lanes"][0]["error"].clone();
+    repo.until("the branch fails", || error().is_string());
+    repo.stdout(&["accept", &repair, "--force"]);
+    assert!(error().is_null(), "{}", error());
+    repo.until_queue(&waiting, "done");
+    up.end();
 }

@@ -87,7 +87,13 @@ impl Worktrees {
             }
         };
         self.repository.check_not_checked_out(&spec.into).await?;
-        let line = format!("update refs/heads/{} {tip} {ours}\n", spec.into);
+        // Following the person's branch is no landing: what is withdrawn there is let go.
+        let landed = if spec.branch.is_of_task() {
+            self.repository.landed_line(&spec.into, tip).await?
+        } else {
+            String::new()
+        };
+        let line = format!("update refs/heads/{} {tip} {ours}\n{landed}", spec.into);
         match self.repository.update_refs("move the project's branch", &line).await {
             Ok(()) => Ok(Some(merged)),
             Err(_) if self.repository.tip(&spec.into).await?.as_ref() != Some(&ours) => Ok(None),

@@ -8,6 +8,7 @@ pub(crate) mod given;
 pub(crate) mod ground;
 pub(crate) mod head;
 pub(crate) mod holders;
+pub(crate) mod landed;
 pub(crate) mod lock;
 pub(crate) mod lookup;
 pub(crate) mod made;

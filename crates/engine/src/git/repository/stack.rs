@@ -98,7 +98,8 @@ impl Worktrees {
     ) -> Result<bool, GitError> {
         let _lock = self.lock().await?;
         self.repository.check_not_checked_out(branch).await?;
-        let line = format!("update refs/heads/{branch} {to} {from}\n");
+        let landed = self.repository.landed_line(branch, to).await?;
+        let line = format!("update refs/heads/{branch} {to} {from}\n{landed}");
         match self.repository.update_refs("move the project's branch", &line).await {
             Ok(()) => Ok(true),
             Err(_) if self.repository.tip(branch).await?.as_ref() != Some(from) => Ok(false),

@@ -180,18 +180,19 @@ impl Repository {
         Ok(extent_of(&out))
     }
 
-    /// Whether one of these files differs between two commits. Commits that are not here differ in nothing.
-    pub async fn changes_any(
+    /// The files that differ between two commits, under their old and new names. Commits that are not here differ in nothing.
+    pub(crate) async fn changed_names(
         &self,
         base: &CommitId,
         head: &CommitId,
-        files: &[String],
-    ) -> Result<bool, GitError> {
+    ) -> Result<BTreeSet<String>, GitError> {
         if self.commit_at(base.as_str()).await?.is_none() || self.commit_at(head.as_str()).await?.is_none() {
-            return Ok(false);
+            return Ok(BTreeSet::new());
         }
-        let diff = self.diff_call("see who changed the files", base, head).await?;
-        Ok(!diff.args(["--name-only", "--"]).args(files).run().await?.is_empty())
+        let diff = self.diff_call("see what was changed", base, head).await?;
+        let out = diff.args(["--name-only", "-z", "--no-renames"]).run().await?;
+        let names = out.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+        Ok(names.map(|name| String::from_utf8_lossy(name).into_owned()).collect())
     }
 
     /// `git log base..head --oneline`, its beginning.

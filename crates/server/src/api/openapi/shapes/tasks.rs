@@ -198,6 +198,7 @@ fn standing() -> Value {
         ("ahead?", said()),
         ("moved_by", count()),
         ("withdrawn?", list(&said())),
+        ("waits_for?", refer("TaskId")),
         ("waits_because?", said()),
     ])
 }
@@ -205,12 +206,14 @@ fn standing() -> Value {
 /// How the work of a task merges. What else it says depends on that.
 fn trial_merge() -> Value {
     object(&[
-        ("merge", one_of(&["nothing", "fits", "conflict", "moved", "on_withdrawn"])),
+        ("merge", one_of(&["nothing", "fits", "conflict", "moved", "on_withdrawn", "rests_on"])),
         ("into?", text()),
         ("with?", said()),
         ("files?", list(&text())),
         ("is_with_earlier?", flag()),
         ("fits_without?", flag()),
         ("commits?", list(&said())),
+        ("waits_for?", refer("TaskId")),
+        ("task_id?", refer("TaskId")),
     ])
 }
