@@ -18,6 +18,8 @@ struct RoutineResponse {
     time_zone: Option<String>,
     state: String,
     next_at: Option<String>,
+    /// Runs that wait for the end of an earlier one.
+    waiting: u64,
     last: Option<LastRun>,
     #[serde(flatten)]
     rest: Map<String, Value>,
@@ -160,6 +162,7 @@ fn render(routines: Vec<RoutineResponse>) -> String {
                 _ => routine.on,
             };
             let next = routine.next_at.unwrap_or_else(|| routine.state.clone());
+            let next = if routine.waiting == 0 { next } else { format!("{next}, {} wait", routine.waiting) };
             let last = routine.last.map_or_else(|| "-".to_owned(), |last| last.task_id);
             [routine.routine_id, when, next, last, routine.title]
         })

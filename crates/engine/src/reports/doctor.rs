@@ -27,6 +27,7 @@ use crate::people::folder_trust::untrusted;
 use crate::reports::checkout::{self, CheckoutNote};
 use crate::reports::landing_check::check_landing;
 use crate::reports::memory_check::check_memory;
+use crate::reports::worktree_check::check_worktree;
 use crate::settings::folder_kind::FolderKind;
 use crate::settings::layers::Layers;
 use crate::settings::location::{LocationOptions, StateLocation, describe_unread};
@@ -150,6 +151,7 @@ pub async fn examine(folder: &Path, options: &LocationOptions) -> DoctorReport {
             findings.extend(check_recipes(&place));
             findings.push(check_fence(&settings));
             findings.push(check_memory(&settings));
+            findings.extend(check_worktree(&place.root, &settings));
             let trust = check_trust(&place).await;
             is_trusted = trust.is_none();
             findings.extend(trust);

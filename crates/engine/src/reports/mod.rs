@@ -19,3 +19,4 @@ pub mod survey;
 pub mod transcript;
 pub mod view;
 pub mod workers;
+mod worktree_check;

@@ -3,6 +3,7 @@
 use axum::extract::State;
 use baton_core::base::id::{InvalidId, RoutineId};
 use baton_core::base::time::Timestamp;
+use baton_core::records::project::Project;
 use baton_core::routine::{CatchUp, Overlap, Routine, Trigger};
 use maud::{Markup, html};
 
@@ -13,6 +14,7 @@ use crate::pages::frame::layout::{Frame, empty, heading};
 use crate::pages::frame::navigation::Tab;
 use crate::pages::frame::request::PageRequest;
 use crate::pages::frame::response::{PageResult, redirect};
+use crate::pages::projects::{list_projects, picker};
 use crate::pages::widgets::words::{ago, time_left};
 use crate::state::App;
 use crate::state::principal::AuthedApp;
@@ -20,6 +22,7 @@ use crate::state::principal::AuthedApp;
 pub(super) async fn show(State(app): State<App>, request: PageRequest) -> PageResult {
     let frame = Frame::load(&app, request).await?;
     let all = routines(&app).list().await.map_err(ApiError::from)?;
+    let projects = list_projects(&app).await?;
     let ids: Vec<String> = all.iter().map(|routine| routine.id.to_string()).collect();
     let body = html! {
         (heading("Routines", &html! {}))
@@ -35,7 +38,7 @@ pub(super) async fn show(State(app): State<App>, request: PageRequest) -> PageRe
                 }
             }
         }
-        (form())
+        (form(&projects))
         p.muted { "API: " a href="/api/routines" { "/api/routines" } ", terminal: " code { "baton routine list" } }
     };
     Ok(frame.page(Tab::Recipes, "Routines", &ids, &body))
@@ -84,7 +87,7 @@ fn starts(trigger: &Trigger) -> Markup {
     }
 }
 
-fn form() -> Markup {
+fn form(projects: &[Project]) -> Markup {
     html! {
         section {
             h2 { "New routine" }
@@ -94,7 +97,11 @@ fn form() -> Markup {
                 label for="routine-description" { "Description" }
                 textarea #routine-description name="description" rows="3" data-draft="new-routine" {}
                 div.fields {
-                    div { label for="routine-every" { "Every" } input #routine-every type="text" name="every" placeholder="Mon 06:00" required; }
+                    div {
+                        label for="routine-starts" { "Starts" }
+                        select #routine-starts name="starts" { @for one in Starts::ALL { option value=(one.name()) { (one.words()) } } }
+                    }
+                    div { label for="routine-when" { "When" } input #routine-when type="text" name="when" placeholder="Mon 06:00" required; }
                     div { label for="routine-zone" { "Time zone" } input #routine-zone type="text" name="time_zone" placeholder="Europe/Berlin"; }
                     div {
                         label for="routine-overlap" { "If the last run is not over" }
@@ -105,8 +112,40 @@ fn form() -> Markup {
                         select #routine-missed name="catch_up" { @for one in CatchUp::ALL { option value=(one) selected[*one == CatchUp::One] { (missed(*one)) } } }
                     }
                 }
+                @if !projects.is_empty() {
+                    label for="routine-project" { "Project" }
+                    (picker("routine-project", projects, None, "None"))
+                }
                 div.actions { button.primary type="submit" { "Create routine" } }
             }
+        }
+    }
+}
+
+/// What a new routine starts by; the field beside it says when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Starts {
+    Every,
+    Cron,
+    On,
+}
+
+impl Starts {
+    const ALL: [Self; 3] = [Self::Every, Self::Cron, Self::On];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Every => "every",
+            Self::Cron => "cron",
+            Self::On => "on",
+        }
+    }
+
+    const fn words(self) -> &'static str {
+        match self {
+            Self::Every => "Every, such as Mon 06:00",
+            Self::Cron => "By cron, such as 0 6 * * 1",
+            Self::On => "On ref:main, webhook or task:done",
         }
     }
 }
@@ -127,16 +166,18 @@ const fn missed(one: CatchUp) -> &'static str {
     }
 }
 pub(super) async fn add(app: AuthedApp, form: PageForm) -> PageResult {
+    let when =
+        |starts: Starts| (form.text("starts") == starts.name()).then(|| form.text("when").trim().to_owned());
     let new = NewRoutineBody {
         title: form.non_blank("title")?.to_string(),
         description: form.text("description").replace("\r\n", "\n"),
-        every: Some(form.text("every").to_owned()),
-        cron: None,
-        on: None,
+        every: when(Starts::Every),
+        cron: when(Starts::Cron),
+        on: when(Starts::On),
         time_zone: form.choice("time_zone").map(str::to_owned),
         overlap: form.parse("overlap")?.unwrap_or_default(),
         catch_up: form.parse("catch_up")?.unwrap_or_default(),
-        project_id: None,
+        project_id: form.parse("project")?,
         task_type: None,
         priority: baton_core::base::priority::Priority::default(),
         recipe: None,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::client::{Answer, send};
 use super::test_server::TestServer;
@@ -144,4 +144,27 @@ fn the_navigation_shows_what_was_spent_today_without_a_budget() {
     server.wait_for_queue(&task, "done");
     let shown = || server.get("/health").body.contains("$1.50 today");
     wait::until(Duration::from_mins(1), shown, || server.get("/health").body);
+}
+
+#[test]
+fn the_page_of_routines_creates_every_kind_of_them() {
+    let server = TestServer::without_agents().start();
+    let own = format!("http://{}", server.address);
+    let project = server.project();
+    let post = |body: &str| form(&server, "/routines", &[("origin", &own)], body);
+    for (starts, when, found) in [
+        ("every", "Mon+06%3A00", "0 6 * * 1"),
+        ("cron", "30+7+*+*+*", "30 7 * * *"),
+        ("on", "ref%3Amain", "ref:main"),
+        ("on", "webhook", "webhook"),
+        ("on", "task%3Adone", "task:done"),
+    ] {
+        let made = post(&format!("title=Update&starts={starts}&when={when}&project={project}"));
+        assert_eq!(made.status, 303, "{made:?}");
+        let all = server.get("/api/routines").json()["routines"].as_array().unwrap().clone();
+        let is_made = |one: &Value| one["schedule"] == found || one["on"] == found;
+        assert!(all.iter().any(|one| is_made(one) && one["project_id"] == project.as_str()), "{all:#?}");
+    }
+    let refused = post("title=Update&starts=every&when=sometimes");
+    assert!(refused.status == 400 && refused.body.contains("is not a time to repeat"), "{refused:?}");
 }

@@ -152,7 +152,7 @@ pub(crate) async fn parse(app: &App, new: NewRoutineBody) -> Result<NewRoutine> 
         (None, Some(fields), None) => by_time(Schedule::cron(fields).map_err(|error| invalid(&error))?)?,
         (None, None, Some(event)) => event.parse().map_err(|error| invalid(&error))?,
         _ => {
-            let hint = "such as \"every\": \"Mon 06:00\"";
+            let hint = "such as every \"Mon 06:00\", cron \"0 6 * * 1\", or on \"ref:main\", \"webhook\" or \"task:done\"";
             return Err(ApiError::invalid("a routine needs one of every, cron and on", hint));
         }
     };
