@@ -13,6 +13,7 @@ use baton_core::task::not_landed::NotLanded;
 use crate::base::error::EngineError;
 use crate::git::Worktrees;
 use crate::landing::batch::{Batch, LandingCandidate};
+use crate::landing::error::LandingError;
 use crate::landing::lander::{Lander, LaneRound};
 use crate::landing::lanes::Lane;
 use crate::landing::met::{self, MetWork};
@@ -23,16 +24,19 @@ use crate::settings::SettingsError;
 
 impl Lander {
     /// Sends back what contains withdrawn commits: they would land with it. What stands on work of another task that is still to
-    /// land stays until that has, and is put on it then. Returns what stays, each with that task; None if something left the lane.
+    /// land stays until that has, and is put on it then; what contains work that a person has refused since stays until they decide
+    /// about it. Returns what stays and why; None if something left the lane.
     pub(crate) async fn send_back_withdrawn(
         &self,
         lane: &Lane,
         worktrees: &Worktrees,
         waiting: &[Task],
-    ) -> Result<Option<BTreeMap<TaskId, TaskId>>, EngineError> {
+    ) -> Result<Option<BTreeMap<TaskId, LandingError>>, EngineError> {
         let project = lane.project.as_ref();
         let mut found = withdrawn::find(&self.projects, worktrees, project, waiting).await?;
-        let mut staying = BTreeMap::new();
+        let on_refused = withdrawn::on_refused_since(&self.projects, worktrees, waiting).await?;
+        let mut staying: BTreeMap<TaskId, LandingError> =
+            on_refused.into_iter().map(|(task, on)| (task, LandingError::OnRefused { task, on })).collect();
         if found.is_empty() {
             return Ok(Some(staying));
         }
@@ -40,7 +44,7 @@ impl Lander {
         for task in waiting {
             let Some(WithdrawnCommits { commits, waits_for }) = found.remove(&task.id()) else { continue };
             if let Some(giver) = waits_for {
-                staying.insert(task.id(), giver);
+                staying.insert(task.id(), LandingError::StandsOn { task: task.id(), on: giver });
                 continue;
             }
             self.send_back(task, NotLanded::StartWithdrawn { commits }).await?;

@@ -194,8 +194,8 @@ impl Lander {
                 continue;
             };
             waiting.retain(|task| !staying.contains_key(&task.id()));
-            if let (true, Some((task, on))) = (waiting.is_empty(), staying.pop_first()) {
-                return Err(LandingError::StandsOn { task, on }.into());
+            if let (true, Some((_, reason))) = (waiting.is_empty(), staying.pop_first()) {
+                return Err(reason.into());
             }
             let tip = worktrees.repository().tip_of_existing(&lane.key.branch).await?;
             let at_tip = BranchTip { branch: lane.key.branch.clone(), commit: tip.clone() };

@@ -101,7 +101,9 @@ impl Lander {
         if tasks.len() < ids.len() {
             return Ok(false);
         }
-        if !withdrawn::find(&self.projects, worktrees, project, &tasks).await?.is_empty() {
+        if !withdrawn::find(&self.projects, worktrees, project, &tasks).await?.is_empty()
+            || !withdrawn::on_refused_since(&self.projects, worktrees, &tasks).await?.is_empty()
+        {
             return Ok(false);
         }
         if !batch.brings_in() {

@@ -1,5 +1,6 @@
 //! How work is accepted: by the lane of its branch, or by merging it at once.
 
+use baton_core::landing::lane::lane_entry;
 use baton_core::task::Task;
 use baton_core::task::ledger::TaskNote;
 use baton_core::task::not_landed::NotLanded;
@@ -27,8 +28,9 @@ impl Acceptor {
         }
         // That a person has looked at it closely says nothing about the checks, nor about what was withdrawn since: those are forced
         // by a second decision.
-        let looks_closely =
-            (needs_force(task) || is_on_refused) && !has_failed_by_force(task, is_on_withdrawn);
+        let is_in_lane = lane_entry(task).is_some();
+        let looks_closely = (needs_force(task) || is_on_refused && !is_in_lane)
+            && !has_failed_by_force(task, is_on_withdrawn);
         Ok(if !force || looks_closely {
             Command::EnterLane { force }
         } else {

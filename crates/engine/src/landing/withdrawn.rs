@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use baton_core::base::git_name::{BranchName, CommitId};
 use baton_core::base::id::TaskId;
+use baton_core::landing::lane::lane_entry;
 use baton_core::records::project::Project;
 use baton_core::task::Task;
 use baton_core::task::attempt_record::AttemptClosing;
@@ -195,4 +196,33 @@ async fn open_giver(
         }
     }
     Ok(None)
+}
+
+/// For each of these tasks in a lane that contains the work of another one which a person has refused since they accepted this: that
+/// other one. Accepting it now would be refused, too.
+pub(crate) async fn on_refused_since(
+    projects: &Projects,
+    worktrees: &Worktrees,
+    tasks: &[Task],
+) -> Result<BTreeMap<TaskId, TaskId>, EngineError> {
+    let branches: Vec<BranchName> = tasks.iter().map(|task| BranchName::for_task(task.id())).collect();
+    let given = worktrees.given_to(&branches.iter().collect::<Vec<_>>()).await?;
+    let mut on_refused = BTreeMap::new();
+    for (task, branch) in tasks.iter().zip(&branches) {
+        let has_giver =
+            given.get(branch).is_some_and(|given| given.iter().any(|(from, _)| from.is_of_task()));
+        let Some(entry) = lane_entry(task).filter(|_| has_giver) else { continue };
+        let Some(on) = projects.refused_below(task).await? else { continue };
+        let other = projects.tasks.task(on).await?.value;
+        let rejected = other.ledger().notes.iter().filter_map(|note| match note {
+            TaskNote::Rejected { at, .. } => Some(*at),
+            _ => None,
+        });
+        let is_cancelled = matches!(other.state(), TaskState::Cancelled { .. });
+        let refused = rejected.chain(is_cancelled.then(|| other.updated_at())).max();
+        if refused.is_some_and(|refused| refused > entry.since) {
+            on_refused.insert(task.id(), on);
+        }
+    }
+    Ok(on_refused)
 }

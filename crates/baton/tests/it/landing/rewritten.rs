@@ -214,3 +214,44 @@ fn i18_a_later_message_of_a_conversation_waits_for_work_that_is_done_anew() {
     up.end();
     assert_without_rejected(&repo, &["other.txt", "b.txt"]);
 }
+
+#[test]
+fn i18_a_later_message_that_waits_to_land_does_not_bring_in_work_that_is_rejected_meanwhile() {
+    let repo = adding_agent("true", AS_TOLD);
+    let (up, first, second) = conversation(&repo);
+    up.end();
+    repo.stdout(&["accept", &second, "--no-wait"]);
+    repo.stdout(&["reject", &first, "--reason", "Call it other.txt"]);
+    let printed = repo.stdout(&["accept", &second]);
+    let waits = format!("{second}  waiting: {second} contains the work of {first}, which was refused");
+    assert!(printed.contains(&waits), "{printed}");
+    assert!(!has(&repo, "baton/next", "a.txt"));
+
+    // Done anew, it lands, and the other is put on it.
+    set_redoing(&repo, RENAME);
+    let up = repo.up();
+    repo.until_queue(&first, "provisional");
+    repo.stdout(&["accept", &first, "--no-wait"]);
+    repo.until_queue(&first, "done");
+    repo.until("the second came back", || {
+        has_event(&repo, &second, "task_sent_back") && repo.queue(&second) == "provisional"
+    });
+    assert_lands(&repo, &second, &[]);
+    up.end();
+    assert_without_rejected(&repo, &["other.txt", "b.txt"]);
+}
+
+#[test]
+fn work_of_another_task_that_is_cancelled_meanwhile_comes_in_only_by_force() {
+    let repo = adding_agent("true", AS_TOLD);
+    let (up, first, second) = conversation(&repo);
+    up.end();
+    repo.stdout(&["accept", &second, "--no-wait"]);
+    repo.stdout(&["task", "cancel", &first]);
+    let printed = repo.stdout(&["accept", &second]);
+    assert!(printed.contains(&format!("contains the work of {first}, which was refused")), "{printed}");
+    assert!(!has(&repo, "baton/next", "a.txt"));
+    repo.stdout(&["accept", &second, "--force"]);
+    assert_eq!(repo.queue(&second), "done");
+    assert!(has(&repo, "baton/next", "a.txt") && has(&repo, "baton/next", "b.txt"));
+}
