@@ -190,6 +190,7 @@ fn block_on<T>(command: impl Future<Output = Result<T, CliError>>) -> Result<T, 
 }
 
 fn block_on_pool(command: impl Future<Output = Result<String, CliError>>) -> Result<String, CliError> {
+    baton_engine::cgroup::prepare();
     run_on(Builder::new_multi_thread().worker_threads(WORKER_THREADS), command)
 }
 

@@ -15,6 +15,10 @@ use crate::process::cgroup::group::remove;
 const LEAF: &str = "baton-main";
 /// Before the pid of the Baton that made a group.
 const PREFIX: &str = "baton-";
+/// The type of a group below a threaded one.
+const INVALID: &str = "domain invalid";
+/// Parents of a process that are looked at, and rounds in which processes are moved.
+const GENERATIONS_MAX: u32 = 64;
 /// Half of what everything else has, so that people and Baton come first.
 const CPU_WEIGHT: &str = "50";
 /// In the place of a group's folder.
@@ -57,6 +61,13 @@ pub fn delegation() -> Delegation {
 /// From now on agents are started in groups of their own.
 pub fn enable() {
     IS_ENABLED.store(true, Ordering::Relaxed);
+}
+
+/// For a command that runs agents, before it starts any program: prepares the group that theirs are made in.
+pub fn prepare() {
+    if is_enabled() {
+        base();
+    }
 }
 
 fn is_enabled() -> bool {
@@ -112,9 +123,13 @@ impl GroupBase {
         let folder = base_folder()?;
         remove_abandoned(&folder);
         let is_passed_on = |name: &str| has_word(&folder.join("cgroup.subtree_control"), name);
-        for controller in ["memory", "cpu"] {
-            if !is_passed_on(controller) && has_word(&folder.join("cgroup.controllers"), controller) {
-                pass_on(&folder, controller);
+        let is_wanted =
+            |name: &&str| !is_passed_on(name) && has_word(&folder.join("cgroup.controllers"), name);
+        let wanted: Vec<&str> = ["memory", "cpu"].into_iter().filter(is_wanted).collect();
+        if !wanted.is_empty() && may_pass_on(&folder) {
+            for controller in wanted {
+                // What is not passed on is not limited.
+                let _ = fs::write(folder.join("cgroup.subtree_control"), format!("+{controller}"));
             }
         }
         let (limits_memory, weighs_processors) = (is_passed_on("memory"), is_passed_on("cpu"));
@@ -127,6 +142,12 @@ impl GroupBase {
         match fs::create_dir(&folder) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
             Ok(()) | Err(_) => {}
+        }
+        // A group that is not whole lets nobody in.
+        let kind = fs::read_to_string(folder.join("cgroup.type")).unwrap_or_default();
+        if kind.trim() == INVALID {
+            fs::remove_dir(&folder)?;
+            return Err(io::Error::new(io::ErrorKind::Unsupported, "the control group is in a threaded one"));
         }
         let mut files = Vec::new();
         if let Some(limit) = limits.memory_bytes.filter(|_| self.limits_memory) {
@@ -151,19 +172,42 @@ fn memory_limits(limit: u64) -> [(&'static str, String); 2] {
     [("memory.high", with(16)), ("memory.max", with(4))]
 }
 
-/// Asks for a controller in the groups below, from a leaf if it has to be.
-fn pass_on(folder: &Path, controller: &str) {
-    let ask = || fs::write(folder.join("cgroup.subtree_control"), format!("+{controller}"));
-    let is_busy = |error: &io::Error| error.kind() == io::ErrorKind::ResourceBusy;
-    if ask().is_err_and(|error| is_busy(&error)) && moved_to_leaf(folder) {
-        let _ = ask();
-    }
+/// Whether controllers can be passed on to the groups below: no process may be directly in the group, unless it is the root.
+/// The system refuses that for memory, but not for processors: the group becomes a threaded one then, and no process can enter
+/// one below it.
+fn may_pass_on(folder: &Path) -> bool {
+    let is_root = !folder.join("cgroup.type").exists();
+    is_root || processes(folder).is_some_and(|pids| pids.is_empty()) || moved_to_leaf(folder)
 }
 
-/// Whether this process is the only one directly in the group.
+/// Those directly in the group.
+fn processes(folder: &Path) -> Option<Vec<u32>> {
+    let pids = fs::read_to_string(folder.join("cgroup.procs")).ok()?;
+    Some(pids.lines().filter_map(|pid| pid.parse().ok()).collect())
+}
+
+/// Whether this process and those it has started are the only ones directly in the group.
 fn is_alone(folder: &Path) -> bool {
-    let myself = std::process::id().to_string();
-    fs::read_to_string(folder.join("cgroup.procs")).is_ok_and(|pids| pids.lines().all(|pid| pid == myself))
+    processes(folder).is_some_and(|pids| pids.into_iter().all(is_of_this_process))
+}
+
+fn is_of_this_process(mut pid: u32) -> bool {
+    for _ in 0..GENERATIONS_MAX {
+        if pid == std::process::id() {
+            return true;
+        }
+        match parent(pid) {
+            Some(parent) => pid = parent,
+            None => return false,
+        }
+    }
+    false
+}
+
+fn parent(pid: u32) -> Option<u32> {
+    let stat = fs::read_to_string(Path::new("/proc").join(pid.to_string()).join("stat")).ok()?;
+    // The name, in brackets, may hold anything.
+    stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
 }
 
 /// Only a try tells whether groups may be made here.
@@ -187,15 +231,27 @@ fn base_folder() -> Option<PathBuf> {
     }
 }
 
-/// False if somebody else's process is in the group, too, or the system refuses.
+/// Moves this process and those it has started. False if somebody else's is in the group, too, or the system refuses.
 fn moved_to_leaf(folder: &Path) -> bool {
-    if !is_alone(folder) {
-        return false;
-    }
     let leaf = folder.join(LEAF);
     // It may be there from an earlier run.
     let _ = fs::create_dir(&leaf);
-    fs::write(leaf.join("cgroup.procs"), "0").is_ok()
+    // One that is started meanwhile is where the one is that starts it.
+    for _ in 0..GENERATIONS_MAX {
+        let Some(pids) = processes(folder) else { return false };
+        if pids.is_empty() {
+            return true;
+        }
+        if !pids.iter().all(|pid| is_of_this_process(*pid)) {
+            break;
+        }
+        for pid in pids {
+            // One that has ended needs no place; one that cannot be moved is seen in the next round.
+            let _ = fs::write(leaf.join("cgroup.procs"), pid.to_string());
+        }
+    }
+    let _ = fs::remove_dir(&leaf);
+    false
 }
 
 /// Groups of a Baton that was killed. One with a process stays, until recovery ends that.
@@ -247,6 +303,16 @@ mod tests {
         assert_eq!(found("0::/../other\n", MOUNTS), None);
         assert_eq!(found("4:memory:/x\n", MOUNTS), None);
         assert_eq!(found("0::/a\n", "24 1 0:22 / /proc rw - proc proc rw\nx\n"), None);
+    }
+
+    #[test]
+    fn what_this_process_has_started_is_told_from_what_others_have() {
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let (of_child, of_others) = (is_of_this_process(child.id()), is_of_this_process(1));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(of_child && is_of_this_process(std::process::id()));
+        assert!(!of_others && !is_of_this_process(u32::MAX));
     }
 
     #[test]

@@ -10,7 +10,7 @@ mod group;
 mod membership;
 
 pub(crate) use base::GroupLimits;
-pub use base::{Delegation, delegation, enable};
+pub use base::{Delegation, delegation, enable, prepare};
 pub(super) use base::{create, enter, word, words};
 pub(super) use group::{kill, memory_bytes, pids, remove};
 pub(super) use membership::{GroupId, id_of};
