@@ -20,6 +20,7 @@ use crate::git::{At, Git, GitError, Repository};
 use crate::people::settings_grants::{Confinement, check_commands, grants};
 use crate::settings::Settings;
 use crate::settings::layers::Layers;
+use crate::settings::layers::read_settings_file;
 use crate::settings::location::{StateLocation, settings_path};
 use crate::user_tasks::checks::Checks;
 
@@ -43,7 +44,7 @@ pub async fn untrusted(place: &StateLocation) -> Result<Option<UntrustedFolder>>
 
 /// The same if the store in use is one that the folder's settings name, and nobody has allowed it.
 pub async fn untrusted_store(place: &StateLocation) -> Result<Option<UntrustedFolder>> {
-    let Ok(text) = fs::read_to_string(place.settings_path()) else { return Ok(None) };
+    let Ok(text) = read_settings_file(&place.settings_path()) else { return Ok(None) };
     let named = text.parse::<toml::Table>().ok().and_then(|keys| keys.get("store")?.as_str()?.parse().ok());
     if named.as_ref() != Some(&place.store) {
         return Ok(None);
@@ -55,7 +56,7 @@ pub async fn untrusted_store(place: &StateLocation) -> Result<Option<UntrustedFo
 /// The same for the repository at `root`, on a machine that has these settings.
 pub async fn untrusted_in(root: &Path, machine: Option<&Settings>) -> Result<Option<UntrustedFolder>> {
     let path = settings_path(root);
-    let Ok(text) = fs::read_to_string(&path) else { return Ok(None) };
+    let Ok(text) = read_settings_file(&path) else { return Ok(None) };
     let folder = UntrustedFolder { root: root.to_owned(), grants: grants_of(&text, &path, machine)? };
     let Some(folder) = folder.without_allowed(&[root]) else { return Ok(None) };
     if may_be_anybodys(root, &path).await? {

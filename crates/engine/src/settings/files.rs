@@ -1,12 +1,11 @@
 //! The settings files as they were when Baton started. It goes on by these until it is started again, and says so.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
-use crate::settings::layers::user_file;
+use crate::settings::layers::{read_settings_file, user_file};
 use crate::settings::location::settings_path;
 
 /// Cheap to clone.
@@ -29,11 +28,13 @@ impl SettingsFiles {
 
 /// None where there is no file, or none that can be read.
 fn digest(path: &Path) -> Option<Vec<u8>> {
-    fs::read(path).ok().map(|bytes| Sha256::digest(bytes).to_vec())
+    read_settings_file(path).ok().map(|text| Sha256::digest(text).to_vec())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -14,6 +14,12 @@ use crate::settings::{Settings, SettingsError};
 /// The size limit of a file with settings.
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
 
+/// What came with a repository may lead anywhere: a device without end, a pipe that nobody writes to.
+pub(crate) fn read_settings_file(path: &Path) -> std::io::Result<String> {
+    let invalid = |error| std::io::Error::new(std::io::ErrorKind::InvalidData, error);
+    String::from_utf8(read_regular_file(path, FILE_BYTES_MAX)?).map_err(invalid)
+}
+
 /// Where the value of a setting comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
@@ -109,11 +115,7 @@ impl Layers {
     }
 
     fn add_file(&mut self, path: &Path) -> Result<(), SettingsError> {
-        let read = read_regular_file(path, FILE_BYTES_MAX).and_then(|bytes| {
-            String::from_utf8(bytes)
-                .map_err(|error| std::io::Error::new(std::io::ErrorKind::InvalidData, error))
-        });
-        match read {
+        match read_settings_file(path) {
             Ok(text) => self.add_text(&text, path),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
             Err(source) => Err(SettingsError::Unreadable { path: path.to_owned(), source }),

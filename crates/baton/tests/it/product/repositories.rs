@@ -193,7 +193,19 @@ fn special_and_huge_files_are_refused_without_being_read() {
     assert!(String::from_utf8_lossy(&[listed.stdout, listed.stderr].concat()).contains("not a regular file"));
     link("baton.toml");
     folder.refuses(".", &["config"], "not a regular file");
+    let doctor = folder.baton_in(".", &["doctor"]);
+    assert!(String::from_utf8_lossy(&doctor.stdout).contains("not a regular file"), "{doctor:?}");
     std::fs::remove_file(agent.join("baton.toml")).unwrap();
+    // Nobody writes to it.
+    let made = std::process::Command::new("mkfifo").arg(agent.join("baton.toml")).status().unwrap();
+    assert!(made.success());
+    let doctor = folder.baton_in(".", &["doctor"]);
+    assert!(String::from_utf8_lossy(&doctor.stdout).contains("not a regular file"), "{doctor:?}");
+    std::fs::remove_file(agent.join("baton.toml")).unwrap();
+    link("Taskfile.yml");
+    let doctor = folder.baton_in(".", &["doctor"]);
+    assert!(String::from_utf8_lossy(&doctor.stdout).contains("not a regular file"), "{doctor:?}");
+    std::fs::remove_file(agent.join("Taskfile.yml")).unwrap();
     std::fs::write(agent.join("Taskfile.yml"), "version: '3'\nincludes: {z: /dev/zero}\ntasks: {}\n")
         .unwrap();
     folder.refuses(".", &["tasks"], "not a regular file");
