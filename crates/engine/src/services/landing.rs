@@ -1,4 +1,5 @@
-//! Accepts work where the settings say so, and works on the lanes of accepted work: on each in its own task, so that one whose checks take long holds up no other.
+//! Accepts work where the settings say so, and works on the lanes of accepted work: for each project and lane in a task of its own,
+//! so that one whose hooks or checks take long holds up no other.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -6,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use baton_core::base::accept_policy::AcceptPolicy;
-use baton_core::base::id::TaskId;
+use baton_core::base::id::{ProjectId, TaskId};
 use baton_core::landing::policy::{PolicyStep, policy_step};
 use baton_core::people::actor::Actor;
 use baton_core::records::change::Versioned;
@@ -40,25 +41,28 @@ pub(super) struct LandingService {
     workspace: Workspace,
     leadership: Leadership,
     items: Items,
-    active: BTreeMap<LaneKey, LaneTask>,
+    active: BTreeMap<LaneKey, SpawnedTask>,
+    /// Finished work that is being accepted by its project's policy, each project in a task of its own: a hook takes as long as its
+    /// author wants.
+    accepting: BTreeMap<Option<ProjectId>, SpawnedTask>,
     /// Incremented when a lane is done, so that what came in meanwhile is seen.
     ended: watch::Sender<u64>,
 }
 
-/// Ends the work when it is dropped, and with it the processes of the checks.
-struct LaneTask {
+/// Ends the work when it is dropped, and with it the processes of checks and hooks.
+struct SpawnedTask {
     handle: JoinHandle<()>,
     /// Set before anybody is woken; the handle says so only a moment later.
     has_ended: Arc<AtomicBool>,
 }
 
-impl LaneTask {
+impl SpawnedTask {
     fn is_over(&self) -> bool {
         self.has_ended.load(Ordering::Acquire) || self.handle.is_finished()
     }
 }
 
-impl Drop for LaneTask {
+impl Drop for SpawnedTask {
     fn drop(&mut self) {
         self.handle.abort();
     }
@@ -67,7 +71,7 @@ impl Drop for LaneTask {
 impl LandingService {
     pub(super) fn new(workspace: Workspace, leadership: Leadership, ended: watch::Sender<u64>) -> Self {
         let items = workspace.items(ServiceName::Landing);
-        Self { workspace, leadership, items, active: BTreeMap::new(), ended }
+        Self { workspace, leadership, items, active: BTreeMap::new(), accepting: BTreeMap::new(), ended }
     }
 
     fn is_ours(&self, lane: &Lane) -> bool {
@@ -87,17 +91,20 @@ impl LandingService {
             flag.store(true, Ordering::Release);
             ended.send_modify(|count| *count += 1);
         };
-        self.active.insert(key, LaneTask { handle: tokio::spawn(work), has_ended });
+        self.active.insert(key, SpawnedTask { handle: tokio::spawn(work), has_ended });
     }
 }
 
 impl LandingService {
     /// Accepts what needs no person, in the name of the setting. Core refuses whatever a person has to look at.
-    async fn accept_ready(&self) -> Result<(), ServiceError> {
-        let Workspace { projects, tasks, .. } = &self.workspace;
+    async fn accept_ready(&mut self) -> Result<(), ServiceError> {
+        self.accepting.retain(|_, task| !task.is_over());
         if !self.leadership.is_held() {
+            self.accepting.clear();
             return Ok(());
         }
+        let mut ready: BTreeMap<Option<ProjectId>, Vec<(TaskId, AcceptPolicy, Item)>> = BTreeMap::new();
+        let Workspace { projects, tasks, .. } = &self.workspace;
         let filter = TaskFilter { queue: Some(QueueName::Provisional), ..TaskFilter::default() };
         let mut cursor = None;
         loop {
@@ -118,20 +125,43 @@ impl LandingService {
                     continue;
                 }
                 match step {
-                    PolicyStep::Accept => {
-                        self.items.attempt(&item, self.accept(task.id(), policy)).await?;
+                    PolicyStep::Accept if self.items.is_due(&item) => {
+                        ready.entry(task.spec().project_id).or_default().push((task.id(), policy, item));
                     }
                     PolicyStep::Review if self.items.is_due(&item) => {
                         self.items.attempt(&item, self.review(task, policy)).await?;
                     }
-                    PolicyStep::Wait | PolicyStep::Review => {}
+                    PolicyStep::Wait | PolicyStep::Accept | PolicyStep::Review => {}
                 }
             }
             cursor = page.next;
             if cursor.is_none() {
-                return Ok(());
+                break;
             }
         }
+        for (project, ready) in ready {
+            if !self.accepting.contains_key(&project) {
+                let accepting = self.start_accepting(ready);
+                self.accepting.insert(project, accepting);
+            }
+        }
+        Ok(())
+    }
+
+    /// One after another, in the order in which they were created.
+    fn start_accepting(&self, ready: Vec<(TaskId, AcceptPolicy, Item)>) -> SpawnedTask {
+        let (workspace, items, ended) = (self.workspace.clone(), self.items.clone(), self.ended.clone());
+        let has_ended = Arc::new(AtomicBool::new(false));
+        let flag = has_ended.clone();
+        let work = async move {
+            for (task, policy, item) in ready {
+                // An error is on the item; only a store that cannot record it is lost here, and then the next round fails.
+                let _ = items.attempt(&item, accept(&workspace, task, policy)).await;
+            }
+            flag.store(true, Ordering::Release);
+            ended.send_modify(|count| *count += 1);
+        };
+        SpawnedTask { handle: tokio::spawn(work), has_ended }
     }
 
     /// True as well if nobody can say; then the item fails, and is tried again.
@@ -176,26 +206,26 @@ impl LandingService {
     async fn review(&self, task: &Task, policy: AcceptPolicy) -> Result<(), EngineError> {
         let Workspace { projects, settings, .. } = &self.workspace;
         match reviewer::review(projects, settings, task).await {
-            Ok(ReviewStep::Agreed) => self.accept(task.id(), policy).await,
+            Ok(ReviewStep::Agreed) => accept(&self.workspace, task.id(), policy).await,
             Ok(ReviewStep::Waits | ReviewStep::SentBack) => Ok(()),
             // Somebody decided first.
             Err(refused) if refused.is::<CommandRefusal>() => Ok(()),
             Err(error) => Err(error),
         }
     }
+}
 
-    async fn accept(&self, task: TaskId, policy: AcceptPolicy) -> Result<(), EngineError> {
-        let actor = Actor::policy(format!("accept_when = {policy}"));
-        let accepted = match self.workspace.acceptor().accept(task, false, actor).await {
-            Ok(_) => Ok(()),
-            // Somebody decided first.
-            Err(refused) if refused.is::<CommandRefusal>() => Ok(()),
-            Err(error) => Err(error),
-        };
-        let error = accepted.as_ref().err().map(|error| format!("{error}\n{}", error.hint()));
-        self.workspace.landing.note_accepting(task, error);
-        accepted
-    }
+async fn accept(workspace: &Workspace, task: TaskId, policy: AcceptPolicy) -> Result<(), EngineError> {
+    let actor = Actor::policy(format!("accept_when = {policy}"));
+    let accepted = match workspace.acceptor().accept(task, false, actor).await {
+        Ok(_) => Ok(()),
+        // Somebody decided first.
+        Err(refused) if refused.is::<CommandRefusal>() => Ok(()),
+        Err(error) => Err(error),
+    };
+    let error = accepted.as_ref().err().map(|error| format!("{error}\n{}", error.hint()));
+    workspace.landing.note_accepting(task, error);
+    accepted
 }
 
 /// It no longer waits for these, because it starts on their work.

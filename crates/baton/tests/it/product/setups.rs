@@ -1,4 +1,4 @@
-//! Set-ups that take long or hang: other projects go on.
+//! Set-ups and hooks that take long or hang: other projects go on.
 
 use serde_json::json;
 
@@ -53,5 +53,28 @@ fn a_set_up_that_takes_longer_than_it_may_is_a_question_about_its_project() {
     assert!(asked.starts_with("The set-up of this project fails"), "{asked}");
     repo.until_queue(&home, "provisional");
     gate.open();
+    up.end();
+}
+
+#[test]
+fn a_hook_before_landing_that_hangs_keeps_no_other_project_from_landing() {
+    let repo = TestRepo::with_working_agent("");
+    let gate = Gate::closed(repo.home.join("gate"));
+    let settings = "accept_when = \"green\"\nchecks = { fine = [\"true\"] }\n";
+    let begun = repo.home.join("begun");
+    let script = format!("touch {}; {}", begun.display(), gate.wait());
+    let hook = format!(
+        "[hooks]\nrun_as = \"person\"\nseconds = 3600\nbefore_landing = [\"sh\", \"-c\", \"{script}\"]\n"
+    );
+    let (_, hangs) = project(&repo, "hangs", &format!("{settings}{hook}"));
+    let (_, sound) = project(&repo, "sound", settings);
+    let slow = add(&repo, "Slow", &hangs);
+    let up = repo.up();
+    repo.until("the hook hangs", || begun.exists());
+    let other = add(&repo, "Other", &sound);
+    repo.until_queue(&other, "done");
+    assert_eq!(repo.queue(&slow), "provisional");
+    gate.open();
+    repo.until_queue(&slow, "done");
     up.end();
 }
