@@ -2,6 +2,7 @@
 //! before. What is interrupted at shutdown is repeated after the next start.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use baton_core::base::id::{AttemptId, EffectId};
 use baton_core::records::effect::Effect;
@@ -38,8 +39,11 @@ impl WorktreeRemover {
         let record = self.workspace.tasks.store.attempt(attempt).await?;
         let item = Item { task: record.map(|record| record.task_id), ..item };
         let span = debug_span!("remove", %attempt);
-        match self.items.attempt(&item, self.remove(attempt).instrument(span)).await? {
+        let is_blocked = AtomicBool::new(false);
+        match self.items.attempt(&item, self.remove(attempt, &is_blocked).instrument(span)).await? {
             ItemResult::Done(Removed::NotYet) | ItemResult::Waiting => return Ok(()),
+            // The commands of its project fail, or nobody has allowed them: it stays until a person has seen to that.
+            ItemResult::Failed { .. } if is_blocked.load(Ordering::Relaxed) => return Ok(()),
             ItemResult::Failed { tries, .. } if tries < TRIES_MAX => return Ok(()),
             ItemResult::Failed { tries, error } => {
                 give_up(&self.workspace, &Effect::RetireWorktree { attempt }, tries, &error).await?;
@@ -53,7 +57,7 @@ impl WorktreeRemover {
     }
 
     /// I17: a snapshot is saved before anything is removed.
-    async fn remove(&self, attempt: AttemptId) -> Result<Removed, EngineError> {
+    async fn remove(&self, attempt: AttemptId, is_blocked: &AtomicBool) -> Result<Removed, EngineError> {
         let Workspace { projects, running, .. } = &self.workspace;
         // An attempt that was stopped may still be ending, and its last hook may run, in another process too.
         if running.ids().contains(&attempt) || projects.is_folder_used(attempt)? {
@@ -68,7 +72,9 @@ impl WorktreeRemover {
             return Ok(Removed::Done);
         }
         let worktrees = projects.worktrees_of(record.task_id).await?;
-        self.workspace.prepare_removal(&worktrees, record.task_id, attempt).await?;
+        let prepared = self.workspace.prepare_removal(&worktrees, record.task_id, attempt).await;
+        is_blocked.store(prepared.is_err(), Ordering::Relaxed);
+        prepared?;
         worktrees.retire(attempt).await?;
         projects.release_values(record.task_id).await?;
         // Retried if the remote is unavailable.
