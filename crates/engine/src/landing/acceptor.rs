@@ -201,14 +201,21 @@ impl Acceptor {
         Ok(worktrees.repository().tip(&BranchName::for_task(task.id())).await?.is_some())
     }
 
-    /// What would keep this task from being accepted, apart from its state: its branch cannot be moved, its work has not
-    /// arrived, or it would bring the work of another task along.
+    /// What would keep this task from being accepted, apart from its state: it contains work that a person refused, its branch
+    /// cannot be moved, its work has not arrived, it would bring the work of another task along, or nobody has allowed what the
+    /// settings run.
     pub async fn check_can_accept(&self, task: &Task, force: bool) -> Result<(), EngineError> {
         let project = self.projects.project(task).await?;
+        if !force
+            && lane_entry(task).is_none()
+            && let Some(on) = self.projects.refused_below(task).await?
+        {
+            return Err(LandingError::OnRefused { task: task.id(), on }.into());
+        }
+        let settings = self.projects.settings_to_run(task).await?;
         if !self.has_branch(task).await? {
             return Ok(());
         }
-        let settings = self.projects.settings_of(project.as_ref())?;
         let is_checked = self.projects.is_checked(&settings, project.as_ref(), task).await?;
         if (!is_checked || force)
             && let Some(found) = foundations::unmet(&self.projects, task).await?.first()

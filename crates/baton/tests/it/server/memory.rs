@@ -346,6 +346,9 @@ fn work_that_contains_cancelled_work_is_accepted_only_by_force() {
     let first = finished(&server, "s", "Build it");
     let second = finished(&server, "s", "Extend it");
     assert_eq!(server.post(&format!("/api/tasks/{first}/cancel"), &json!({})).status, 200);
+    let foreseen = server.command().args(["accept", &second, "--dry-run"]).output().unwrap();
+    let said = String::from_utf8_lossy(&foreseen.stdout).into_owned();
+    assert!(said.contains("refused") && !said.contains("would be accepted"), "{said}");
     let refused = server.post(&format!("/api/tasks/{second}/accept"), &json!({}));
     assert_eq!(refused.status, 409, "{refused:?}");
     assert_eq!(refused.json()["reason"], "contains_refused_work", "{refused:?}");
