@@ -244,7 +244,7 @@ async fn look(projects: &Projects, lane: &Lane) -> (Option<CommitId>, Option<Str
         }
         CodeSource::Remote(_) => None,
     };
-    let lost = lost::find_in_lane(projects, &worktrees, lane).await.ok().flatten();
+    let lost = lost::find(worktrees.repository(), branch).await.ok().flatten();
     let notes: Vec<String> =
         lost.into_iter().chain(difference).map(|found| format!("{}; {}", found.detail, found.fix)).collect();
     (tip, (!notes.is_empty()).then(|| notes.join(". ")))

@@ -186,7 +186,7 @@ impl Lander {
             }
             let worktrees = self.open(&waiting).await?;
             if !std::mem::replace(&mut round.has_looked_for_lost, true)
-                && let Some(lost) = lost::find_in_lane(&self.projects, &worktrees, lane).await?
+                && let Some(lost) = lost::find(worktrees.repository(), &lane.key.branch).await?
             {
                 (self.announce)(&format!("{}; {}", lost.detail, lost.fix));
             }

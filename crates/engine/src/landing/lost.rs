@@ -1,49 +1,37 @@
 //! Work that landed on a branch and is not there any more, because somebody deleted the branch or moved it back.
 
-use baton_core::base::git_name::{BranchName, CommitId};
+use baton_core::base::git_name::BranchName;
 
 use crate::base::error::EngineError;
-use crate::git::{Repository, Worktrees, landed_ref};
-use crate::landing::lanes::Lane;
+use crate::git::{Repository, landed_ref};
 use crate::landing::met::task_ids;
-use crate::projects::Projects;
 use crate::projects::landing_rules::RulesDifference;
 
 /// Tasks that are named.
 const NAMED_MAX: usize = 10;
 
-/// The same for the branch of a lane.
-pub(crate) async fn find_in_lane(
-    projects: &Projects,
-    worktrees: &Worktrees,
-    lane: &Lane,
-) -> Result<Option<RulesDifference>, EngineError> {
-    match projects.foresee_trunk(worktrees, lane.project.as_ref()).await? {
-        Some((at, _)) => find(worktrees.repository(), &lane.key.branch, &at).await,
-        None => Ok(None),
-    }
-}
-
-/// What people are told about it. `at` is where the branch stands, or is made anew.
+/// What people are told about it.
 pub(crate) async fn find(
     repository: &Repository,
     branch: &BranchName,
-    at: &CommitId,
 ) -> Result<Option<RulesDifference>, EngineError> {
-    let Some(lost) = repository.lost_landing(branch, at).await? else { return Ok(None) };
-    let ids = task_ids(&repository.lost_messages(&lost, at).await?);
+    // Read before the branch: both move in one step, so the branch is never behind it.
+    let Some(landed) = repository.landed(branch).await? else { return Ok(None) };
+    let tip = repository.tip(branch).await?;
+    if !repository.is_lost(&landed, tip.as_ref()).await? {
+        return Ok(None);
+    }
+    let ids = task_ids(&repository.lost_messages(&landed, tip.as_ref()).await?);
     let named: Vec<String> = ids.iter().take(NAMED_MAX).map(ToString::to_string).collect();
     let more = match ids.len().saturating_sub(NAMED_MAX) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
     let tasks = if named.is_empty() { String::new() } else { format!(": {}{more}", named.join(", ")) };
-    let restore = if repository.tip(branch).await?.is_none() {
-        format!("git branch {branch} {lost}")
-    } else if repository.is_ancestor(at, &lost).await? {
-        format!("git branch -f {branch} {lost}")
-    } else {
-        format!("git merge {lost} on your own branch")
+    // Never by moving the branch: something else may land before a person does it, and would be lost.
+    let restore = match tip {
+        None => format!("git branch {branch} {landed}"),
+        Some(_) => format!("git merge {landed}, then git merge {branch}, on your own branch"),
     };
     Ok(Some(RulesDifference {
         detail: format!("{branch} no longer has all that landed there{tasks}"),

@@ -48,12 +48,7 @@ pub(super) async fn check_landing(place: &StateLocation, settings: &Settings) ->
 
 /// Somebody deleted the branch or moved it back.
 async fn lost_work(repository: &Repository) -> Option<Finding> {
-    let branch = BranchName::integration();
-    let at = match repository.tip(&branch).await.ok()? {
-        Some(tip) => tip,
-        None => repository.commit_at("HEAD").await.ok()??,
-    };
-    let lost = lost::find(repository, &branch, &at).await.ok()??;
+    let lost = lost::find(repository, &BranchName::integration()).await.ok()??;
     Some(Finding::note("landing", lost.detail, lost.fix))
 }
 

@@ -38,16 +38,16 @@ fn landed_work_that_went_with_its_branch_is_named_with_the_way_back() {
     repo.work_until(&[(&task, "provisional")]);
     let output = repo.output(&["accept", &task]);
     let narrated = String::from_utf8_lossy(&output.stderr).into_owned();
-    let restore = format!("git branch -f baton/next {tip}");
+    let restore = format!("git merge {tip}, then git merge baton/next, on your own branch");
     assert!(narrated.contains(GONE) && narrated.contains(&restore), "{narrated}");
     assert_eq!(repo.queue(&task), "done");
     assert!(!has(&repo, "baton/next", "a.txt"), "nothing is brought back by itself");
 
-    // Still known, now that the branch has other work.
-    let said = doctor(&repo);
-    assert!(said.contains(&format!("git merge {tip} on your own branch")), "{said}");
+    // Still known, now that the branch has other work, until the person has done so.
+    assert!(doctor(&repo).contains(&restore), "{}", doctor(&repo));
     repo.git(&["merge", "-q", "--no-edit", &tip]);
     repo.git(&["merge", "-q", "--no-edit", "baton/next"]);
+    assert!(!doctor(&repo).contains(GONE), "{}", doctor(&repo));
     land_one(&repo, "Add d.txt");
     assert!(has(&repo, "baton/next", "a.txt") && has(&repo, "baton/next", "c.txt"));
     assert!(!doctor(&repo).contains(GONE), "{}", doctor(&repo));
