@@ -51,11 +51,11 @@ pub(crate) struct BranchDefinitions {
 
 /// Definitions that were written already, by commit. Cheap to clone; clones share them.
 #[derive(Clone, Default)]
-pub(crate) struct WrittenDefinitions(Arc<Mutex<BTreeMap<CommitId, Definitions>>>);
+pub(crate) struct WrittenDefinitions(Arc<Mutex<BTreeMap<CommitId, RulesDefinitions>>>);
 
 /// The definitions of a commit.
 #[derive(Clone)]
-struct Definitions {
+struct RulesDefinitions {
     files: CommitFiles,
     /// Globs for what the Taskfile includes.
     included: Arc<Vec<String>>,
@@ -93,7 +93,7 @@ impl Projects {
         if has_user_tasks || included_files::are_some(worktrees.repository(), commit).await? {
             definitions = self.definitions(worktrees, commit).await?;
         }
-        if let Some(Definitions { included, .. }) =
+        if let Some(RulesDefinitions { included, .. }) =
             definitions.as_ref().filter(|found| !found.included.is_empty())
         {
             Arc::make_mut(&mut settings).protect.extend_from_slice(included);
@@ -101,7 +101,7 @@ impl Projects {
         let checkout = self.people_folder(worktrees);
         let definitions = definitions
             .filter(|_| has_user_tasks)
-            .map(|Definitions { files, .. }| BranchDefinitions { files, checkout });
+            .map(|RulesDefinitions { files, .. }| BranchDefinitions { files, checkout });
         let from = (has_own || definitions.is_some()).then(|| commit.clone());
         Ok(LandingRules { settings, definitions, from })
     }
@@ -223,7 +223,7 @@ impl Projects {
         &self,
         worktrees: &Worktrees,
         commit: &CommitId,
-    ) -> Result<Option<Definitions>, EngineError> {
+    ) -> Result<Option<RulesDefinitions>, EngineError> {
         if worktrees.repository().entry_at(commit, TASKFILE).await?.is_none() {
             return Ok(None);
         }
@@ -234,7 +234,7 @@ impl Projects {
         }
         let files = worktrees.write_definitions(commit).await?;
         let included = Arc::new(included_files::globs(&files));
-        let definitions = Definitions { files, included };
+        let definitions = RulesDefinitions { files, included };
         let mut written = written();
         if written.len() >= COMMITS_MAX {
             written.clear();
